@@ -1,0 +1,29 @@
+"""spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
+
+from spectralkit.spectra import (
+    Atomic,
+    CapabilityError,
+    Gaussian,
+    Matern,
+    SpectralMeasure,
+    SpectralMixture,
+    TemplateError,
+    fixed,
+    positive,
+    real,
+)
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Atomic",
+    "CapabilityError",
+    "Gaussian",
+    "Matern",
+    "SpectralMeasure",
+    "SpectralMixture",
+    "TemplateError",
+    "fixed",
+    "positive",
+    "real",
+]

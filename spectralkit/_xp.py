@@ -1,0 +1,88 @@
+"""The only file that knows NumPy and torch apart.
+
+Formulas are written once, against the namespace of their arrays. What the two libraries spell or round differently
+stands here; nothing else in the package asks which library an array belongs to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat.numpy as numpy_namespace
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import is_torch_array as is_torch
+
+__all__ = [
+    "as_float64",
+    "convert",
+    "is_torch",
+    "logsumexp",
+    "namespace",
+    "outer_difference",
+    "safe_sqrt",
+    "stop_gradient",
+]
+
+
+def namespace(*arrays: Any) -> Any:
+    """Array-API namespace of the arguments: torch as soon as one of them is a tensor, NumPy otherwise."""
+    for array in arrays:
+        if is_torch(array):
+            return array_namespace(array)
+    return numpy_namespace
+
+
+def convert(value: Any, like: Any) -> Any:
+    """`value` in the library, the floating dtype and the device of the array `like`.
+
+    Tensors stay attached to their graph, and dual numbers pass through untouched: both carry a derivative.
+    """
+    if is_torch(like):
+        xp = array_namespace(like)
+        if is_torch(value):
+            return value.to(dtype=like.dtype, device=like.device)
+        return xp.asarray(np.array(value, dtype=float), dtype=like.dtype, device=like.device)
+    if is_torch(value) or hasattr(value, "slope"):
+        return value
+    dtype = like.dtype if np.issubdtype(like.dtype, np.floating) else np.float64
+    return np.asarray(value, dtype=dtype)
+
+
+def as_float64(array: Any) -> Any:
+    """`array` in double precision, in its own library; not copied when it is already."""
+    return array.double() if is_torch(array) else np.asarray(array, dtype=np.float64)
+
+
+def stop_gradient(array: Any) -> Any:
+    """`array` as a constant of differentiation."""
+    return array.detach() if is_torch(array) else array
+
+
+def outer_difference(a: Any, b: Any) -> Any:
+    """``a[..., i] - b[..., j]`` for all i, j: shape (..., n, m)."""
+    return a[..., :, None] - b[..., None, :]
+
+
+def safe_sqrt(x: Any) -> Any:
+    """Square root whose gradient at zero is zero under torch, where autograd would give infinity times zero.
+
+    1e-36 is above the smallest normal float32, and its root, 1e-18, is far below what any kernel profile resolves.
+    """
+    return x.clamp_min(1e-36).sqrt() if is_torch(x) else np.sqrt(x)
+
+
+def logsumexp(terms: list[Any]) -> Any:
+    """``log(sum(exp(term)))`` over a list of equally shaped arrays; minus infinity where every term is."""
+    xp = namespace(*terms)
+    if is_torch(terms[0]):
+        return xp.logsumexp(xp.stack(terms), 0)
+    largest = terms[0]
+    for term in terms[1:]:
+        largest = np.maximum(largest, term)
+    total: Any = 0.0
+    shift = np.where(np.isfinite(getattr(largest, "value", largest)), getattr(largest, "value", largest), 0.0)
+    for term in terms:
+        total = total + np.exp(term - shift)
+    with np.errstate(divide="ignore"):
+        return np.log(total) + shift

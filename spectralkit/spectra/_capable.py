@@ -1,0 +1,216 @@
+"""Templates, columns and capabilities: what is checked before a measure computes anything."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from spectralkit._xp import is_torch
+from spectralkit.spectra._parameters import Parametrized
+from spectralkit.spectra._template import Data, TemplateError
+
+HOOKS = {
+    "transport": "_transport",
+    "polar": "_polar",
+    "density": "_log_density",
+    "atoms": "_atoms",
+    "cutoff": "_cutoff",
+    "support": "_support",
+    "mgf": "_log_mgf",
+}
+
+CAPABILITIES = (*HOOKS, "torch")
+
+_ALTERNATIVES = {
+    "transport": "the exact kernel, SpectralKernel",
+    "polar": "rule='qmc' or rule='iid'",
+    "density": "random features with rule='qmc'",
+    "atoms": "rule='qmc'",
+    "cutoff": "random features with rule='qmc'",
+    "support": "random features with rule='qmc'",
+    "mgf": "FourierFeatures",
+    "torch": "NumPy arrays",
+}
+
+
+class CapabilityError(TypeError):
+    """A measure was asked for something that it cannot give."""
+
+
+class Capable(Parametrized):
+    """Parameters that may be open, a number of columns, and capabilities declared by writing hooks.
+
+    A hook that is None is a capability that the measure does not have.
+    """
+
+    _transport: ClassVar[Any] = None
+    _polar: ClassVar[Any] = None
+    _log_density: ClassVar[Any] = None
+    _atoms: ClassVar[Any] = None
+    _cutoff: ClassVar[Any] = None
+    _support: ClassVar[Any] = None
+    _log_mgf: ClassVar[Any] = None
+
+    # -- templates ----------------------------------------------------------------------------------------------------
+
+    def is_template(self) -> bool:
+        """Tell whether a parameter is still open.
+
+        Returns
+        -------
+        bool
+            True until every parameter named in ``open_``, in all parts, has a value.
+        """
+        return bool(self._open_names())
+
+    def _open_names(self) -> list[str]:
+        own = [name for name in self.open_ if getattr(self, name) is None]
+        return own + [f"{label}__{n}" for label, child in self._children().items() for n in child._open_names()]
+
+    def resolve(
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, sigma: Any = "auto", multiplier: float = 1.0
+    ) -> Self:
+        r"""Return the measure with its open parameters filled from data.
+
+        An open ``sigma`` becomes :math:`\mathrm{multiplier} / (2\pi\sqrt{d}\,\mathrm{sd}_j)` per column, or
+        ``multiplier * sigma`` where `sigma` is given. In a product of column groups, d counts the columns of all
+        factors.
+
+        Parameters
+        ----------
+        X : array of shape (n, d)
+            The points.
+        y : array of shape (n,), optional
+            The targets, for templates that read them.
+        sample_weight : array of shape (n,), optional
+            Repetitions of the rows.
+        sigma : "auto", float or array of shape (d,), default="auto"
+            Frequency scale in cycles per unit of X.
+        multiplier : float, default=1.0
+            Factor on the scale.
+
+        Returns
+        -------
+        SpectralMeasure
+            A measure without open parameters; `self` if there were none.
+
+        Raises
+        ------
+        ValueError
+            If `sigma` or `multiplier` is given although no sigma is open, or if it does not fit X.
+        TemplateError
+            If an open parameter cannot be read off the data.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spectralkit import Gaussian
+        >>> Gaussian().resolve(np.array([[0.0, 1.0], [2.0, 1.0]]))
+        Gaussian(sigma=[0.11253953951963827, 0.11253953951963827])
+        """
+        data = Data(np.asarray(X), y, sample_weight, sigma, multiplier)
+        self._check_columns(data.X.shape[-1])
+        data.check_scale()
+        if data.scale_is_given and not any(name.split("__")[-1] == "sigma" for name in self._open_names()):
+            raise ValueError(
+                f"{self!r} has no open sigma for sigma={sigma!r} and multiplier={multiplier!r} to fill. Leave them at "
+                "their defaults, or leave the sigma of the measure open."
+            )
+        resolved = self._resolve(data)
+        resolved._check_ready(data.X.shape[-1])
+        return resolved
+
+    def _resolve(self, data: Data) -> Self:
+        """Fill what can be filled. Override it where a parameter other than sigma is open."""
+        children = self._children()
+        resolved = self._with_children({label: child._resolve(data) for label, child in children.items()})
+        if "sigma" in self.open_ and getattr(self, "sigma") is None:  # noqa: B009 - not every measure has a sigma
+            resolved = resolved.replace(sigma=data.scale())
+        return resolved
+
+    # -- shape and capabilities ---------------------------------------------------------------------------------------
+
+    @property
+    def dimension(self) -> int | None:
+        """Number of columns that the parameters were written for; None if any number will do."""
+        return None
+
+    @property
+    def columns(self) -> frozenset[int] | None:
+        """Columns that the kernel depends on; None for all of them."""
+        return None
+
+    def capabilities(self, d: int) -> frozenset[str]:
+        """Return what the measure can give in d columns.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        frozenset of str
+            A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "torch"}``.
+        """
+        return frozenset(name for name in CAPABILITIES if self._has(name, d))
+
+    def _has(self, capability: str, d: int) -> bool:
+        return capability == "torch" or getattr(self, HOOKS[capability]) is not None
+
+    def require(self, *names: str, d: int) -> Self:
+        """Return the measure if it has all the capabilities, and raise if not.
+
+        Parameters
+        ----------
+        *names : str
+            Capabilities.
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        CapabilityError
+            Naming the measure, the capability and an alternative.
+        """
+        for name in names:
+            if not self._has(name, d):
+                raise CapabilityError(f"{self!r} has no {name} in {d} column(s). Use {_ALTERNATIVES[name]} instead.")
+        return self
+
+    def _check_columns(self, d: int) -> None:
+        if self.dimension not in (None, d):
+            raise ValueError(f"{self!r} describes {self.dimension} column(s), but the points have {d}.")
+        for child in self._children().values():
+            child._check_columns(d)
+
+    def _check_ready(self, d: int | None, *capabilities: str) -> None:
+        if self.is_template():
+            raise TemplateError(
+                f"{self!r} is a template: it has no {', '.join(self._open_names())} yet. Call resolve(X, y), or give "
+                "the numbers."
+            )
+        if d is not None:
+            self._check_columns(d)
+            self.require(*capabilities, d=d)
+
+
+def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
+    """An array or tensor of floating dtype whose last axis is the columns."""
+    if not is_torch(points):
+        points = np.asarray(points)
+        if points.dtype not in (np.float32, np.float64):
+            points = points.astype(np.float64)
+        if rows and points.ndim != 2:
+            raise ValueError(
+                f"{name} must be two-dimensional, (rows, columns), got shape {points.shape}. "
+                "Use reshape(-1, 1) if it has one column."
+            )
+    if points.ndim == 0:
+        raise ValueError(f"{name} must have an axis of columns, the last one, got a single number.")
+    return points

@@ -1,0 +1,262 @@
+"""The frequency side of a measure: draws, atoms, density, tails and the moment generating function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spectralkit._xp import namespace
+from spectralkit.spectra._capable import Capable, as_points
+from spectralkit.spectra._choose import inside_unit_interval
+
+
+class FrequencySide(Capable):
+    """What follows from the optional hooks: each method needs the capability that its hook declares."""
+
+    # -- nodes --------------------------------------------------------------------------------------------------------
+
+    def uniforms(self, d: int) -> int:
+        """Return how many uniform numbers `transport` takes per frequency in d columns.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        int
+            Columns of the argument u of `transport`.
+        """
+        self._check_ready(d, "transport")
+        return self._uniforms(d)
+
+    def transport(self, u: np.ndarray, d: int) -> np.ndarray:
+        """Turn uniform numbers into frequencies of the even measure, divided by its mass.
+
+        Parameters
+        ----------
+        u : ndarray of shape (n, uniforms(d))
+            Numbers in [0, 1], independent or from a low-discrepancy sequence.
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Frequencies in cycles per unit.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure cannot be sampled.
+        """
+        self._check_ready(d, "transport")
+        return self._transport(inside_unit_interval(u), d)
+
+    def polar_uniforms(self, d: int) -> int:
+        """Return how many uniform numbers `polar` takes per frequency in d columns.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        int
+            Columns of the argument u of `polar`.
+        """
+        self._check_ready(d, "polar")
+        return self._polar_uniforms(d)
+
+    def polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
+        """Turn directions into frequencies: uniform directions give frequencies of the even measure over its mass.
+
+        Parameters
+        ----------
+        v : ndarray of shape (n, d)
+            Unit vectors, each uniform on the sphere; they may depend on each other.
+        u : ndarray of shape (n, polar_uniforms(d))
+            Numbers in [0, 1], independent of `v`.
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Frequencies in cycles per unit.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure cannot be drawn from directions.
+        """
+        self._check_ready(d, "polar")
+        return self._polar(v, inside_unit_interval(u), d)
+
+    def atoms(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the point masses of an atomic measure.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        frequencies : ndarray of shape (m, d)
+            One of each pair omega, -omega, in cycles per unit.
+        weights : ndarray of shape (m,)
+            Mass of the pair.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure is not atomic.
+        """
+        self._check_ready(d, "atoms")
+        return self._atoms(d)
+
+    def _uniforms(self, d: int) -> int:
+        return d
+
+    def _polar_uniforms(self, d: int) -> int:
+        return 1
+
+    # -- density and ranges -------------------------------------------------------------------------------------------
+
+    def log_density(self, omega: Any) -> Any:
+        """Evaluate the logarithm of the spectral density; its exponential integrates to the mass.
+
+        Parameters
+        ----------
+        omega : array or tensor of shape (..., d)
+            Frequencies in cycles per unit.
+
+        Returns
+        -------
+        array or tensor of shape (...,)
+            Log of mass per (cycle per unit)^d.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure has no density in d columns.
+        """
+        omega = as_points(omega, "omega")
+        self._check_ready(omega.shape[-1], "density")
+        return self._log_density(omega)
+
+    def density(self, omega: Any) -> Any:
+        """Evaluate the spectral density, the exponential of `log_density`.
+
+        Parameters
+        ----------
+        omega : array or tensor of shape (..., d)
+            Frequencies in cycles per unit.
+
+        Returns
+        -------
+        array or tensor of shape (...,)
+            Mass per (cycle per unit)^d.
+        """
+        return namespace(omega).exp(self.log_density(omega))
+
+    def log_density_gradient(self, omega: np.ndarray) -> np.ndarray:
+        """Evaluate the derivatives of `log_density` to the free parameters.
+
+        Parameters
+        ----------
+        omega : ndarray of shape (M, d)
+            Frequencies in cycles per unit.
+
+        Returns
+        -------
+        ndarray of shape (P, M)
+            In the order of `pack`, to the logarithms of positive and to the values of real parameters.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure has no density in d columns.
+        """
+        omega = as_points(omega, "omega")
+        self._check_ready(omega.shape[-1], "density")
+        slopes = [measure._log_density(omega).full_slope() for measure in self._dual_directions()]
+        return np.stack(slopes) if slopes else np.empty((0, *omega.shape[:-1]))
+
+    def cutoff(self, tol: float, d: int) -> np.ndarray:
+        """Return the box of frequencies that holds all but a fraction `tol` of the mass.
+
+        Parameters
+        ----------
+        tol : float
+            Fraction in (0, 1).
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            Half-widths in cycles per unit: the mass where any ``|omega_j| > cutoff[j]`` is at most ``tol * mass``.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure does not know its tails.
+        """
+        self._check_ready(d, "cutoff")
+        return np.array(np.broadcast_to(self._cutoff(_fraction(tol), d), (d,)), dtype=float)
+
+    def support(self, tol: float, d: int) -> np.ndarray:
+        """Return the lag along each axis beyond which the kernel is negligible.
+
+        Parameters
+        ----------
+        tol : float
+            Fraction in (0, 1).
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            In units of x: ``|k| <= tol * mass`` for longer lags along the axis; inf if the kernel does not decay there.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure does not know how far its kernel reaches.
+        """
+        self._check_ready(d, "support")
+        return np.array(np.broadcast_to(self._support(_fraction(tol), d), (d,)), dtype=float)
+
+    def log_mgf(self, x: Any) -> Any:
+        r"""Evaluate the log of the moment generating function, :math:`\log\int\exp(2\pi\,\omega\cdot x)\,d\mu(\omega)`.
+
+        Parameters
+        ----------
+        x : array or tensor of shape (..., d)
+            Points in the units of x.
+
+        Returns
+        -------
+        array or tensor of shape (...,)
+            The logarithm; it equals the log of the kernel at an imaginary lag.
+
+        Raises
+        ------
+        CapabilityError
+            If the tails of the measure are too heavy for it to exist.
+        """
+        x = as_points(x, "x")
+        self._check_ready(x.shape[-1], "mgf")
+        return self._log_mgf(x)
+
+
+def _fraction(tol: float) -> float:
+    if not 0 < tol < 1:
+        raise ValueError(f"tol must be a fraction strictly between 0 and 1, got {tol!r}.")
+    return float(tol)

@@ -1,0 +1,128 @@
+"""The kernel side of a measure: values at lags, Gram matrices and their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spectralkit._xp import is_torch
+from spectralkit.spectra._capable import Capable, as_points
+from spectralkit.spectra._dual import Dual
+from spectralkit.spectra._lags import Differences, Lags, all_pairs
+
+
+class KernelSide(Capable):
+    """What follows from the kernel formula, ``_covariance(lags)``, alone."""
+
+    @property
+    def mass(self) -> Any:
+        """Total mass of the measure, k(0): the variance of a Gaussian process with this kernel."""
+        self._check_ready(None)
+        return self._mass()
+
+    def characteristic(self, tau: Any) -> Any:
+        r"""Evaluate the kernel at lags, :math:`k(\tau) = \int\cos(2\pi\,\omega\cdot\tau)\,d\mu(\omega)`.
+
+        Parameters
+        ----------
+        tau : array or tensor of shape (..., d)
+            Lags in the units of x.
+
+        Returns
+        -------
+        array or tensor of shape (...,)
+            In the library and floating dtype of `tau`.
+
+        Raises
+        ------
+        TemplateError
+            If a parameter is open.
+        ValueError
+            If the measure describes another number of columns.
+        """
+        tau = as_points(tau, "tau")
+        self._check_ready(tau.shape[-1], *_needed_for(tau))
+        return self._covariance(Differences(tau))
+
+    def gram(self, X: Any, Y: Any = None) -> Any:
+        """Evaluate the kernel between all rows, ``K[i, j] = k(X[i] - Y[j])``.
+
+        Parameters
+        ----------
+        X : array of shape (n, d), or tensor of shape (..., n, d)
+            Points.
+        Y : array of shape (m, d), or tensor of shape (..., m, d), optional
+            Other points; X itself if left out, and then half the work is done.
+
+        Returns
+        -------
+        array of shape (n, m), or tensor of shape (..., n, m)
+            Newly allocated. For Y None it is exactly symmetric, with k(0) on its diagonal.
+
+        Raises
+        ------
+        TemplateError
+            If a parameter is open.
+        ValueError
+            If X or Y is not two-dimensional or has the wrong number of columns.
+        """
+        X = as_points(X, "X", rows=True)
+        self._check_ready(X.shape[-1], *_needed_for(X))
+        if Y is not None:
+            Y = as_points(Y, "Y", rows=True)
+            if Y.shape[-1] != X.shape[-1]:
+                raise ValueError(f"X has {X.shape[-1]} column(s), but Y has {Y.shape[-1]}; they must agree.")
+        lags = all_pairs(X, Y)
+        return lags.expand(self._covariance(lags), self._mass())
+
+    def gram_gradient(self, X: np.ndarray, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate the Gram matrix and its derivatives to the free parameters.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Points.
+        free : bool ndarray of shape (P,), optional
+            Which numbers of `pack` to differentiate to; all if left out. The others cost nothing.
+
+        Returns
+        -------
+        K : ndarray of shape (n, n)
+            The Gram matrix.
+        G : ndarray of shape (number of free ones, n, n)
+            Derivatives to the logarithms of positive and to the values of real parameters, in the order of `pack`.
+
+        Raises
+        ------
+        TypeError
+            If X is a tensor: under torch, differentiate `gram`.
+        """
+        if is_torch(X):
+            raise TypeError("gram_gradient takes NumPy arrays. Under torch, call backward() on what gram(X) returns.")
+        X = as_points(X, "X", rows=True)
+        self._check_ready(X.shape[1])
+        wanted = np.ones(self._parameter_count(), dtype=bool) if free is None else np.asarray(free, dtype=bool)
+        G = np.empty((int(wanted.sum()), len(X), len(X)), dtype=X.dtype)
+        rows = iter(G)
+        out = [next(rows) if is_wanted else None for is_wanted in wanted]
+        return self._covariance_gradient(all_pairs(X), out), G
+
+    def _mass(self) -> Any:
+        return 1.0
+
+    def _covariance(self, lags: Lags) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must write _covariance(lags).")
+
+    def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
+        """Return the full Gram matrix and write the derivatives into the entries of `out` that are not None."""
+        for measure, slot in zip(self._dual_directions(), out, strict=True):
+            if slot is not None:
+                k, mass = measure._covariance(lags), measure._mass()
+                slope = k.full_slope() if isinstance(k, Dual) else np.zeros_like(k)
+                lags.expand(slope, getattr(mass, "slope", 0.0), slot)
+        return lags.expand(self._covariance(lags), self._mass())
+
+
+def _needed_for(points: Any) -> tuple[str, ...]:
+    return ("torch",) if is_torch(points) else ()

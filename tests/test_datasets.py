@@ -1,0 +1,335 @@
+import hashlib
+import socket
+import sys
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from spectralkit import datasets
+
+DATA = files("spectralkit.datasets") / "data"
+SHA256 = {
+    "airline_monthly.npz": "abf74b05d8918a8d2887d11baa99527e5f6cb8c61fc32a27c823250d156c24ce",
+    "bikeshare_2011.npz": "239226a8aec1322e89095056b9e3df8a3f4eb4e5f0d9de598997581ff9bcbe45",
+    "co2_weekly.npz": "ccdfb4d97dbcab1408f14fb78be249941674bf5965eb5a44772334dcf0a44bcf",
+    "dem_jacksboro.npz": "8370ef2ce7af34f5d5c49eebb725f3472d73dd777fa59873f45a095ce539e85d",
+    "uci_airfoil.npz": "24a02d979634fd49ec9e0ca53eb3f1b52fe519cea32c409e7e9748d7e80b4262",
+    "uci_concrete.npz": "5bfe4fe4d457a8cb8e670de5fb5e600d8158f006b73ec6480fe16f08894a2a6c",
+    "uci_powerplant.npz": "5c68a32e7d0896f00ae3650e68fe617bd2359078797ccf5a5500d401a08331d6",
+    "uci_wine.npz": "994103dc3de037f31634f264af0540fe56a03805fc7a56689113e46192e09f76",
+    "uci_yacht.npz": "77bf0de4193c067308bdc4a2929271d28efad9915a25d0c3640ba9cedfdb445b",
+}
+SHAPES = {
+    "load_airfoil": (1503, 5),
+    "load_airline": (144, 1),
+    "load_bike_share": (8645, 12),
+    "load_co2": (2225, 1),
+    "load_concrete": (1030, 8),
+    "load_elevation": (344 * 403, 2),
+    "load_power_plant": (9568, 4),
+    "load_wine_quality": (6497, 11),
+    "load_yacht": (308, 6),
+}
+FILES = {
+    "load_airfoil": "uci_airfoil",
+    "load_bike_share": "bikeshare_2011",
+    "load_concrete": "uci_concrete",
+    "load_power_plant": "uci_powerplant",
+    "load_wine_quality": "uci_wine",
+    "load_yacht": "uci_yacht",
+}
+every_loader = pytest.mark.parametrize("name", sorted(SHAPES))
+
+
+def stored(name):
+    with (DATA / f"{name}.npz").open("rb") as stream, np.load(stream) as archive:
+        return {key: archive[key] for key in archive.files}
+
+
+def explained_variance(A, y):
+    """Fraction of the variance of y that the columns of A explain."""
+    residual = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    return 1 - residual.var() / y.var()
+
+
+def test_exactly_these_files_ship_and_are_unaltered():
+    shipped = {entry.name: entry for entry in DATA.iterdir() if entry.name.endswith(".npz")}
+    assert {name: hashlib.sha256(entry.read_bytes()).hexdigest() for name, entry in shipped.items()} == SHA256
+
+
+def test_notice_credits_every_shipped_file():
+    sections = (DATA / "NOTICE.md").read_text(encoding="utf-8").split("\n### ")[1:]
+    by_file = {section.split(" ")[0]: section for section in sections}
+    assert set(by_file) == set(SHA256)
+    for section in by_file.values():
+        assert "Attribution: " in section
+        assert "Licence: " in section
+        assert "Changes: " in section
+    assert "Prof. I-Cheng Yeh" in by_file["uci_concrete.npz"]
+
+
+def test_all_lists_every_loader():
+    assert datasets.__all__ == sorted(SHAPES)
+
+
+@every_loader
+def test_bunch_is_complete_and_consistent(name):
+    bunch = getattr(datasets, name)()
+    n, d = SHAPES[name]
+    assert bunch.data.shape == (n, d)
+    assert bunch.target.shape == (n,)
+    for array in (bunch.data, bunch.target):
+        assert type(array) is np.ndarray
+        assert array.dtype == np.float64
+        assert array.flags.c_contiguous
+        assert array.flags.writeable
+        assert np.isfinite(array).all()
+    assert [type(entry) for entry in bunch.feature_names] == [str] * d
+    assert len(bunch.target_names) == 1
+    assert list(bunch.units) == bunch.feature_names + bunch.target_names
+    assert bunch.frame is None
+    for heading in ("Columns and units", "Source", "Licence", "Changes", "Citation"):
+        assert f"\n{heading}\n    " in bunch.DESCR
+    for column, unit in bunch.units.items():
+        assert f"    {column}: {unit}" in bunch.DESCR
+
+
+@every_loader
+def test_pair_and_frame_hold_what_the_bunch_holds(name):
+    pandas = pytest.importorskip("pandas")
+    loader = getattr(datasets, name)
+    bunch = loader()
+    X, y = loader(return_X_y=True)
+    assert_array_equal(X, bunch.data)
+    assert_array_equal(y, bunch.target)
+
+    framed = loader(as_frame=True)
+    assert list(framed.frame.columns) == bunch.feature_names + bunch.target_names
+    assert_array_equal(framed.frame.to_numpy(), np.column_stack([X, y]))
+    assert isinstance(framed.data, pandas.DataFrame)
+    assert isinstance(framed.target, pandas.Series)
+    assert framed.target.name == bunch.target_names[0]
+    X_frame, y_series = loader(return_X_y=True, as_frame=True)
+    pandas.testing.assert_frame_equal(X_frame, framed.data)
+    pandas.testing.assert_series_equal(y_series, framed.target)
+    assert_array_equal(X_frame.to_numpy(), X)
+    assert_array_equal(y_series.to_numpy(), y)
+
+
+@every_loader
+def test_each_call_gives_arrays_of_its_own(name):
+    loader = getattr(datasets, name)
+    first = loader()
+    arrays = {key: value for key, value in first.items() if isinstance(value, np.ndarray)}
+    before = {key: value.copy() for key, value in arrays.items()}
+    for key, value in arrays.items():
+        value[...] = -1.0
+        assert not any(np.shares_memory(value, arrays[other]) for other in arrays.keys() - {key})
+    first.units.clear()
+    first.feature_names.clear()
+    second = loader()
+    for key, value in before.items():
+        assert_array_equal(second[key], value)
+    assert second.units
+    assert second.feature_names
+
+
+@every_loader
+def test_arguments_are_keyword_only(name):
+    with pytest.raises(TypeError, match="positional"):
+        getattr(datasets, name)(True)
+
+
+def test_no_loader_opens_a_socket(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("A loader tried to use the network.")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    for name in SHAPES:
+        getattr(datasets, name)(return_X_y=True)
+
+
+@every_loader
+def test_without_pandas_arrays_work_and_frames_say_what_to_install(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    loader = getattr(datasets, name)
+    assert loader(return_X_y=True)[0].shape == SHAPES[name]
+    with pytest.raises(ImportError, match=r"as_frame=True needs pandas.*pip install pandas"):
+        loader(as_frame=True)
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_tables_hold_the_stored_numbers_under_the_stored_names(name):
+    bunch, arrays = getattr(datasets, name)(), stored(FILES[name])
+    assert bunch.feature_names == arrays["names"].tolist()
+    assert_array_equal(bunch.data.astype(arrays["X"].dtype), arrays["X"])
+    assert_array_equal(bunch.target.astype(arrays["y"].dtype), arrays["y"])
+
+
+def test_single_precision_files_give_back_the_published_decimals():
+    X, y = datasets.load_power_plant(return_X_y=True)
+    # The first row as it is published; single precision alone would give 14.960000038.
+    assert X[0].tolist() == [14.96, 41.76, 1024.07, 73.17]
+    assert y[0] == 463.26
+    assert_array_equal(X, X.round(2))
+
+
+def test_power_plant_is_nearly_linear():
+    X, y = datasets.load_power_plant(return_X_y=True)
+    # The coefficient of determination that is published for linear regression on these data.
+    assert explained_variance(np.column_stack([np.ones(len(X)), X]), y) == pytest.approx(0.9287, abs=5e-5)
+
+
+def test_airfoil_frequencies_are_third_octave_bands():
+    X, _ = datasets.load_airfoil(return_X_y=True)
+    bands = np.unique(X[:, 0])
+    assert_array_equal(bands[[0, -1]], [200.0, 20000.0])
+    # Twenty bands span a factor of 100; the nominal frequencies are rounded to at most 1.3 %.
+    assert_allclose(bands, 200 * 10 ** (np.arange(21) / 10), rtol=0.013)
+
+
+def test_wine_colour_is_no_feature_but_marks_the_rows():
+    wine = datasets.load_wine_quality()
+    assert "red" not in wine.feature_names
+    assert_array_equal(np.unique(wine.red, return_counts=True), [[0, 1], [4898, 1599]])
+    assert_array_equal(np.unique(wine.target), np.arange(3, 10))
+    # White wine holds far more sulphur dioxide than red wine.
+    total = wine.data[:, wine.feature_names.index("total_sulfur_dioxide")]
+    assert total[wine.red == 0].mean() > 2.5 * total[wine.red == 1].mean()
+
+
+def test_concrete_mixtures_weigh_what_concrete_weighs():
+    concrete = datasets.load_concrete()
+    assert concrete.feature_names[-1] == "age"
+    assert_allclose(concrete.data[:, :-1].sum(axis=1), 2345, rtol=0.15)  # kg in a cubic metre
+    assert {1, 3, 7, 28, 365} <= set(concrete.data[:, -1])
+
+
+def test_yacht_is_22_hulls_at_14_froude_numbers():
+    yacht = datasets.load_yacht()
+    hulls = np.unique(yacht.data[:, :-1].reshape(22, 14, 5), axis=1)
+    assert hulls.shape == (22, 1, 5)
+    froude = yacht.data[:, -1].reshape(22, 14)
+    assert_allclose(froude, np.tile(np.arange(0.125, 0.4501, 0.025), (22, 1)), rtol=1e-12)
+    # Resistance rises steeply with speed, the same way for every hull.
+    assert (yacht.target.reshape(22, 14)[:, -1] > 1000 * yacht.target.reshape(22, 14)[:, 0].min()).all()
+
+
+def test_bike_share_calendar_is_that_of_2011():
+    bikes = datasets.load_bike_share()
+    column = dict(zip(bikes.feature_names, bikes.data.T, strict=True))
+    date = np.datetime64("2010-12-31") + column["day"].astype("timedelta64[D]")
+    assert_array_equal(date.astype("datetime64[M]").astype(int) % 12 + 1, column["mnth"])
+    assert_array_equal((date.astype(int) + 4) % 7, column["weekday"])  # 1 January 1970 was a Thursday
+    weekend = np.isin(column["weekday"], [0, 6])
+    assert_array_equal(column["workingday"] == 1, ~weekend & (column["holiday"] == 0))
+    assert (np.diff(24 * column["day"] + column["hr"]) > 0).all()
+    assert_array_equal(bikes.target, np.round(bikes.target))
+    assert bikes.target.sum() == 1_243_103  # the number published for 2011
+
+
+def test_elevation_coordinates_are_a_local_plane_in_metres():
+    hills = datasets.load_elevation()
+    east, north = (column.reshape(hills.grid.shape) for column in hills.data.T)
+    assert_array_equal(hills.target, hills.grid.ravel())
+    assert_allclose(hills.data.mean(axis=0), 0, atol=1e-6)
+    arc_second = 2 * np.pi * 6_371_008.8 / (360 * 3600)
+    assert_allclose(np.diff(north, axis=0), -3 * arc_second, rtol=1e-9)
+    assert 3 * arc_second == pytest.approx(92.6, abs=0.1)
+    middle = np.radians(hills.latitude.mean())
+    assert_allclose(np.diff(east, axis=1), 3 * arc_second * np.cos(middle), rtol=1e-9)
+    assert_array_equal(np.diff(north, axis=1), 0)
+    assert_array_equal(np.diff(east, axis=0), 0)
+    assert_allclose(np.diff(hills.latitude), -1 / 1200, rtol=1e-8)
+    assert_allclose(np.diff(hills.longitude), 1 / 1200, rtol=1e-8)
+
+
+def test_elevation_lies_where_the_mountains_are():
+    hills = datasets.load_elevation()
+    row, column = np.unravel_index(hills.grid.argmax(), hills.grid.shape)
+    # Cross Mountain, Tennessee: 1077 m at 36.19833 N, 84.23056 W.
+    assert abs(hills.grid[row, column] - 1077) <= 2
+    assert_allclose([hills.latitude[row], hills.longitude[column]], [36.19833, -84.23056], rtol=0, atol=0.0005)
+    # Campbell County airport near Jacksboro: 360 m at 36.3341 N, 84.1630 W.
+    row, column = np.abs(hills.latitude - 36.3341).argmin(), np.abs(hills.longitude + 84.1630).argmin()
+    assert hills.grid[row, column] == pytest.approx(360, abs=15)
+    # The latitudes inside the file are 344 cells and a half too far north, the longitudes half a cell too far west.
+    axes = stored("dem_jacksboro")
+    assert_allclose(axes["lat"] - hills.latitude, 344.5 / 1200, rtol=0, atol=1e-8)
+    assert_allclose(hills.longitude - axes["lon"], 0.5 / 1200, rtol=0, atol=1e-8)
+
+
+def test_co2_weeks_are_the_measured_weeks_of_the_file():
+    co2, arrays = datasets.load_co2(), stored("co2_weekly")
+    measured = ~np.isnan(arrays["y"])
+    assert co2.n_missing == np.count_nonzero(~measured) == 59
+    assert_array_equal(co2.data[:, 0], arrays["t"][measured])
+    assert_allclose(co2.target, arrays["y"][measured], rtol=1e-7)
+    assert_array_equal(co2.target, co2.target.round(1))
+
+
+def saturdays():
+    dates = np.datetime64("1958-03-29") + 7 * np.arange(2284).astype("timedelta64[D]")
+    assert dates[-1] == np.datetime64("2001-12-29")
+    return dates
+
+
+def test_co2_decimal_years_are_those_of_successive_saturdays():
+    start = saturdays().astype("datetime64[Y]")
+    first_day = start.astype("datetime64[D]")
+    length = ((start + 1).astype("datetime64[D]") - first_day).astype(int)
+    decimal_year = start.astype(int) + 1970 + (saturdays() - first_day).astype(int) / length
+    assert_allclose(stored("co2_weekly")["t"], decimal_year, rtol=0, atol=5.1e-7)
+
+
+def test_co2_monthly_means_agree_with_pandas():
+    pandas = pytest.importorskip("pandas")
+    weekly = pandas.Series(stored("co2_weekly")["y"].astype(float), index=pandas.DatetimeIndex(saturdays()))
+    expected = weekly.resample("MS").mean()
+    assert (len(expected), expected.isna().sum()) == (526, 5)
+    expected = expected.dropna()
+    co2 = datasets.load_co2(monthly=True)
+    assert_allclose(co2.target, expected.to_numpy(), rtol=1e-7)
+    middle = expected.index.year.to_numpy() + (expected.index.month.to_numpy() - 0.5) / 12
+    assert_allclose(co2.data[:, 0], middle, rtol=0, atol=1e-12 * 2000)
+
+
+def test_co2_first_months_by_hand():
+    co2 = datasets.load_co2(monthly=True)
+    assert (co2.data.shape, co2.target.shape, co2.n_missing) == ((521, 1), (521,), 5)
+    # Saturdays of 1958: 29 March; 5, 12, 19, 26 April; 3, 17, 24 May (10 and 31 May have no value); none in June;
+    # 5, 12, 19, 26 July.
+    by_hand = {
+        3: 316.1,
+        4: (317.3 + 317.6 + 317.5 + 316.4) / 4,
+        5: (316.9 + 317.5 + 317.9) / 3,
+        7: (315.8 + 315.8 + 315.4 + 315.5) / 4,
+    }
+    assert_allclose(co2.data[:4, 0], [1958 + (month - 0.5) / 12 for month in by_hand], rtol=1e-14)
+    assert_allclose(co2.target[:4], list(by_hand.values()), rtol=1e-14)
+
+
+@pytest.mark.parametrize("monthly", [False, True])
+def test_co2_is_a_trend_with_a_yearly_and_a_half_yearly_line(monthly):
+    X, y = datasets.load_co2(monthly=monthly, return_X_y=True)
+    t = X[:, 0]
+    trend = np.vander((t - 1980) / 20, 4)
+    lines = [wave(2 * np.pi * k * t) for k in (1, 2) for wave in (np.cos, np.sin)]
+    assert explained_variance(np.column_stack([trend, *lines]), y) > 0.99
+    # Without the lines, or with lines of another frequency, much more is left over.
+    off = [wave(2 * np.pi * 1.3 * k * t) for k in (1, 2) for wave in (np.cos, np.sin)]
+    left = 1 - explained_variance(np.column_stack([trend, *lines]), y)
+    assert 1 - explained_variance(np.column_stack([trend, *off]), y) > 4 * left
+
+
+def test_airline_grows_with_a_yearly_rhythm():
+    X, y = datasets.load_airline(return_X_y=True)
+    assert (y[0], y[-1]) == (112, 432)
+    assert_allclose(X[:, 0], 1949 + (np.arange(144) + 0.5) / 12, rtol=1e-14)
+    yearly = y.reshape(12, 12)
+    assert (np.diff(yearly.mean(axis=1)) > 0).all()
+    # The busiest month is July or August in every year, and its excess over the mean grows with the level.
+    assert set(yearly.argmax(axis=1)) <= {6, 7}
+    assert np.ptp(yearly[-1]) > 3 * np.ptp(yearly[0])
