@@ -1,5 +1,7 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
+from spectralkit.features import FourierFeatures
+from spectralkit.kernels import SpectralKernel
 from spectralkit.spectra import (
     Atomic,
     CapabilityError,
@@ -18,8 +20,10 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Atomic",
     "CapabilityError",
+    "FourierFeatures",
     "Gaussian",
     "Matern",
+    "SpectralKernel",
     "SpectralMeasure",
     "SpectralMixture",
     "TemplateError",

@@ -106,8 +106,8 @@ class Capable(Parametrized):
         --------
         >>> import numpy as np
         >>> from spectralkit import Gaussian
-        >>> Gaussian().resolve(np.array([[0.0, 1.0], [2.0, 1.0]]))
-        Gaussian(sigma=[0.11253953951963827, 0.11253953951963827])
+        >>> Gaussian().resolve(np.array([[0.0, 1.0], [2.0, 1.0]])).sigma.round(6)
+        array([0.11254, 0.11254])
         """
         data = Data(np.asarray(X), y, sample_weight, sigma, multiplier)
         self._check_columns(data.X.shape[-1])
