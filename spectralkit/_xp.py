@@ -49,6 +49,14 @@ def convert(value: Any, like: Any) -> Any:
     return np.asarray(value, dtype=dtype)
 
 
+def cast_like(array: Any, like: Any) -> Any:
+    """`array` in the dtype of `like`, an array of the same library; not copied when it has it already.
+
+    Formulas may mix in float64 scalars, which would turn float32 into float64.
+    """
+    return array.to(like.dtype) if is_torch(array) else np.asarray(array).astype(like.dtype, copy=False)
+
+
 def as_float64(array: Any) -> Any:
     """`array` in double precision, in its own library; not copied when it is already."""
     return array.double() if is_torch(array) else np.asarray(array, dtype=np.float64)

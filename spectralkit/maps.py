@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spectralkit._xp import as_float64, convert, namespace
+from spectralkit._xp import as_float64, cast_like, convert, namespace
 from spectralkit.rules import Nodes
 
 __all__ = ["fourier"]
@@ -57,7 +57,7 @@ def fourier(X: Any, nodes: Nodes, centre: Any = 0.0) -> Any:
     xp = namespace(X)
     X64 = as_float64(X)
     centre = np.broadcast_to(np.asarray(centre, dtype=np.float64), frequencies.shape[1:])
-    near = xp.astype(X64 - convert(centre, X64), X.dtype)
+    near = cast_like(X64 - convert(centre, X64), X)
     turns = near @ convert(frequencies, X).T + convert((frequencies @ centre) % 1.0, X)
     phases = 2 * math.pi * (turns - xp.round(turns))
     amplitudes = convert(np.sqrt(nodes.weights), X)

@@ -133,8 +133,9 @@ class Capable(Parametrized):
 
     @property
     def dimension(self) -> int | None:
-        """Number of columns that the parameters were written for; None if any number will do."""
-        return None
+        """Number of columns that the parameters were written for, as a sigma per column is; None if any will do."""
+        sigma: Any = getattr(self, "sigma", None)
+        return np.shape(sigma)[0] if np.ndim(sigma) else None
 
     @property
     def columns(self) -> frozenset[int] | None:

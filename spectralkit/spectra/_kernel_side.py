@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spectralkit._xp import is_torch
+from spectralkit._xp import cast_like, is_torch
 from spectralkit.spectra._capable import Capable, as_points
 from spectralkit.spectra._dual import Dual
 from spectralkit.spectra._lags import Differences, Lags, all_pairs
@@ -43,7 +43,7 @@ class KernelSide(Capable):
         """
         tau = as_points(tau, "tau")
         self._check_ready(tau.shape[-1], *_needed_for(tau))
-        return self._covariance(Differences(tau))
+        return cast_like(self._covariance(Differences(tau)), tau)
 
     def gram(self, X: Any, Y: Any = None) -> Any:
         """Evaluate the kernel between all rows, ``K[i, j] = k(X[i] - Y[j])``.
@@ -74,7 +74,7 @@ class KernelSide(Capable):
             if Y.shape[-1] != X.shape[-1]:
                 raise ValueError(f"X has {X.shape[-1]} column(s), but Y has {Y.shape[-1]}; they must agree.")
         lags = all_pairs(X, Y)
-        return lags.expand(self._covariance(lags), self._mass())
+        return lags.expand(cast_like(self._covariance(lags), X), self._mass())
 
     def gram_gradient(self, X: np.ndarray, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Evaluate the Gram matrix and its derivatives to the free parameters.
@@ -106,7 +106,7 @@ class KernelSide(Capable):
         G = np.empty((int(wanted.sum()), len(X), len(X)), dtype=X.dtype)
         rows = iter(G)
         out = [next(rows) if is_wanted else None for is_wanted in wanted]
-        return self._covariance_gradient(all_pairs(X), out), G
+        return cast_like(self._covariance_gradient(all_pairs(X), out), X), G
 
     def _mass(self) -> Any:
         return 1.0

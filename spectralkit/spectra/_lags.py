@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
-from spectralkit._xp import as_float64, convert, is_torch, namespace, outer_difference, stop_gradient
+from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace, outer_difference, stop_gradient
 from spectralkit.spectra._dual import Dual
 
 
@@ -55,8 +55,7 @@ class Lags(ABC):
 
     def _fraction_of_turns(self, points: Any, frequency: Any) -> Any:
         turns = as_float64(points) @ as_float64(frequency)
-        turns = turns - namespace(turns).round(turns)
-        return turns.to(points.dtype) if is_torch(turns) else turns.astype(points.dtype, copy=False)
+        return cast_like(turns - namespace(turns).round(turns), points)
 
     @abstractmethod
     def column(self, j: int) -> Any:

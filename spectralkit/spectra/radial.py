@@ -106,11 +106,6 @@ class Radial(SpectralMeasure):
         sigma = 1 / (2 * math.pi * lengths)
         return cls(sigma=sigma if sigma.ndim else float(sigma), **params)
 
-    @property
-    def dimension(self) -> int | None:
-        """Length of a per-column sigma; None for a scalar one."""
-        return None if self.sigma is None or np.ndim(self.sigma) == 0 else np.shape(self.sigma)[0]
-
     def _check_parameters(self) -> None:
         if self.sigma is not None and len(np.shape(self.sigma)) > 1:
             raise ValueError(

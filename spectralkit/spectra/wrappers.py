@@ -40,7 +40,7 @@ class _Wrapper(SpectralMeasure):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         own = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return own | (self.part.get_params() if deep else {})
+        return (self.part.get_params() | own) if deep else own  # own last: the part may be a wrapper itself
 
     def parameters(self) -> list[Parameter]:
         return super().parameters() + self.part.parameters()
