@@ -49,6 +49,14 @@ def convert(value: Any, like: Any) -> Any:
     return np.asarray(value, dtype=dtype)
 
 
+def as_floating(array: Any) -> Any:
+    """`array` (or nested lists) as float32 or float64 in its own library: float64 unless it is one of the two."""
+    if is_torch(array):
+        return array if array.dtype in (namespace(array).float32, namespace(array).float64) else array.double()
+    array = np.asarray(array)
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
 def cast_like(array: Any, like: Any) -> Any:
     """`array` in the dtype of `like`, an array of the same library; not copied when it has it already.
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from spectralkit._xp import is_torch
+from spectralkit._xp import as_floating, is_torch
 from spectralkit.spectra._parameters import Parametrized
 from spectralkit.spectra._template import Data, TemplateError
 
@@ -109,8 +109,8 @@ class Capable(Parametrized):
         >>> Gaussian().resolve(np.array([[0.0, 1.0], [2.0, 1.0]])).sigma.round(6)
         array([0.11254, 0.11254])
         """
-        data = Data(np.asarray(X), y, sample_weight, sigma, multiplier)
-        self._check_columns(data.X.shape[-1])
+        data = Data(as_points(X, "X", rows=True), y, sample_weight, sigma, multiplier)
+        self._check_columns(data.X.shape[1])
         data.check_scale()
         if data.scale_is_given and not any(name.split("__")[-1] == "sigma" for name in self._open_names()):
             raise ValueError(
@@ -118,7 +118,11 @@ class Capable(Parametrized):
                 "their defaults, or leave the sigma of the measure open."
             )
         resolved = self._resolve(data)
-        resolved._check_ready(data.X.shape[-1])
+        if resolved.is_template():
+            raise TemplateError(
+                f"{self!r} has no {', '.join(resolved._open_names())} yet, which cannot be read off the data. Give the "
+                "numbers."
+            )
         return resolved
 
     def _resolve(self, data: Data) -> Self:
@@ -202,16 +206,16 @@ class Capable(Parametrized):
 
 
 def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
-    """An array or tensor of floating dtype whose last axis is the columns."""
-    if not is_torch(points):
-        points = np.asarray(points)
-        if points.dtype not in (np.float32, np.float64):
-            points = points.astype(np.float64)
-        if rows and points.ndim != 2:
-            raise ValueError(
-                f"{name} must be two-dimensional, (rows, columns), got shape {points.shape}. "
-                "Use reshape(-1, 1) if it has one column."
-            )
+    """An array or tensor of float32 or float64 whose last axis is the columns.
+
+    With `rows`, arrays must be (rows, columns) and tensors (..., rows, columns).
+    """
+    points = as_floating(points)
+    if rows and (points.ndim < 2 or (points.ndim > 2 and not is_torch(points))):
+        raise ValueError(
+            f"{name} must be two-dimensional, (rows, columns), got shape {tuple(points.shape)}. "
+            "Use reshape(-1, 1) if it has one column."
+        )
     if points.ndim == 0:
-        raise ValueError(f"{name} must have an axis of columns, the last one, got a single number.")
+        raise ValueError(f"{name} must have an axis of columns, the last one, got a single number. Put it into a list.")
     return points

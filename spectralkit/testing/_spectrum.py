@@ -18,6 +18,10 @@ from spectralkit.testing._law import SIX_SIGMA, Law, law, run_laws
 
 _DRAWS = 60_000
 
+# how parameters change when all frequencies are multiplied by a factor, by the last part of their name
+_SCALES_WITH_FREQUENCY = frozenset({"sigma", "sigmas", "means", "frequencies"})
+_DOES_NOT_SCALE = frozenset({"weights", "factor", "alpha"})
+
 SPECTRUM_LAWS: list[Law] = []
 
 
@@ -67,9 +71,28 @@ class SpectrumCase:
     seed: int
 
     def has(self, need: str) -> bool:
-        if need == "torch":
-            return importlib.util.find_spec("torch") is not None and "torch" in self.measure.capabilities(self.d)
+        if need == "isotropy":
+            return self.is_isotropic
+        if need == "parameters of known unit":
+            return all(name in _SCALES_WITH_FREQUENCY | _DOES_NOT_SCALE for name in self.last_names.values())
+        if need == "torch" and importlib.util.find_spec("torch") is None:
+            return False
         return need in self.measure.capabilities(self.d)
+
+    @cached_property
+    def last_names(self) -> dict[str, str]:
+        """Parameter names and what they end in: "0__1__sigma" and "sigma"."""
+        return {p.name: p.name.split("__")[-1] for p in self.measure.parameters()}
+
+    @cached_property
+    def rotation(self) -> np.ndarray:
+        return np.linalg.qr(self.rng(8).normal(size=(self.d, self.d)))[0]
+
+    @cached_property
+    def is_isotropic(self) -> bool:
+        """Whether turning the lags leaves the kernel as it is."""
+        k = self.measure.characteristic
+        return np.allclose(k(self.tau @ self.rotation), k(self.tau), rtol=0, atol=1e-9 * self.mass)
 
     def rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([self.seed, self.d, stream])
@@ -214,14 +237,11 @@ def _the_density_integrates_to_the_mass_and_transforms_to_the_kernel(case: Spect
     assert (error <= allowed).all(), f"error / allowed = {(error / allowed).max():.3g}"
 
 
-@law(SPECTRUM_LAWS, "density")
+@law(SPECTRUM_LAWS, "density", "isotropy")
 def _an_isotropic_kernel_has_an_isotropic_density(case: SpectrumCase) -> None:
-    rotation = np.linalg.qr(case.rng(8).normal(size=(case.d, case.d)))[0]
-    k = case.measure.characteristic(case.tau)
-    if np.allclose(case.measure.characteristic(case.tau @ rotation), k, rtol=0, atol=1e-9 * case.mass):
-        omega = case.tau / case.length**2
-        rotated = case.measure.log_density(omega @ rotation)
-        np.testing.assert_allclose(rotated, case.measure.log_density(omega), rtol=1e-10, atol=1e-10)
+    omega = case.tau / case.length**2
+    turned = case.measure.log_density(omega @ case.rotation)
+    np.testing.assert_allclose(turned, case.measure.log_density(omega), rtol=1e-10, atol=1e-10)
 
 
 @law(SPECTRUM_LAWS, "density")
@@ -273,22 +293,14 @@ def _the_moment_generating_function_is_the_mean_exponential(case: SpectrumCase) 
     assert (error <= SIX_SIGMA * terms.std(axis=0) / math.sqrt(_DRAWS) + 1e-10 * case.mass).all(), f"errors {error}"
 
 
-_SCALES_WITH_FREQUENCY = {"sigma", "sigmas", "means", "frequencies"}
-_DOES_NOT_SCALE = {"weights", "factor", "alpha"}
-
-
-@law(SPECTRUM_LAWS)
+@law(SPECTRUM_LAWS, "parameters of known unit")
 def _the_kernel_and_its_frequencies_scale_together(case: SpectrumCase) -> None:
-    names = {p.name: p.name.split("__")[-1] for p in case.measure.parameters()}
-    if not set(names.values()) <= _SCALES_WITH_FREQUENCY | _DOES_NOT_SCALE:
-        return  # a parameter whose unit is not known here
-    scaled = case.measure.replace(
-        **{
-            p.name: 2.0 * np.asarray(p.value)
-            for p in case.measure.parameters()
-            if names[p.name] in _SCALES_WITH_FREQUENCY
-        }
-    )
+    doubled = {
+        p.name: 2.0 * np.asarray(p.value)
+        for p in case.measure.parameters()
+        if case.last_names[p.name] in _SCALES_WITH_FREQUENCY
+    }
+    scaled = case.measure.replace(**doubled)
     k = case.measure.characteristic(2 * case.tau)
     np.testing.assert_allclose(scaled.characteristic(case.tau), k, rtol=0, atol=1e-12 * case.mass)
     if case.has("transport"):
