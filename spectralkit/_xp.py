@@ -81,7 +81,7 @@ def outer_difference(a: Any, b: Any) -> Any:
 
 
 def safe_sqrt(x: Any) -> Any:
-    """Square root whose gradient at zero is zero under torch, where autograd would give infinity times zero.
+    """Square root whose slope at zero is 0 under torch, where autograd would meet infinity times zero.
 
     1e-36 is above the smallest normal float32, and its root, 1e-18, is far below what any kernel profile resolves.
     """

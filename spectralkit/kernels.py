@@ -38,8 +38,8 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
     Raises
     ------
     TypeError, TemplateError, ValueError
-        When the kernel is used: if spectrum is not a measure, has open parameters, or bounds name none of its
-        parameters.
+        When the kernel is used: if spectrum is not a measure or has open parameters; when it is fitted: if bounds name
+        none of its parameters or are not numbers in order.
 
     References
     ----------
@@ -93,14 +93,16 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
     @property
     def theta(self) -> np.ndarray:
         """The numbers that are not fixed: logarithms of positive ones, real ones as they are."""
-        return self._measure().pack()[self._free()]
+        return np.concatenate([np.empty(0), *(p.packed() for p in self._searched_parameters())])
 
     @theta.setter
     def theta(self, theta: np.ndarray) -> None:
-        measure = self._measure()
-        packed = measure.pack()
-        packed[self._free()] = theta
-        self.spectrum = measure.unpack(packed)
+        searched = self._searched_parameters()
+        ends = np.cumsum([0, *(p.size for p in searched)])
+        if np.shape(theta) != (ends[-1],):
+            raise ValueError(f"{self!r} searches over {ends[-1]} numbers, but theta has shape {np.shape(theta)}.")
+        values = [p.unpacked(theta[start : start + p.size]) for p, start in zip(searched, ends[:-1], strict=True)]
+        self.spectrum = self._measure().replace(**{p.name: v for p, v in zip(searched, values, strict=True)})
 
     @property
     def bounds(self) -> np.ndarray:
@@ -128,6 +130,9 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
             )
         return [(p, _check_bounds(p, given.get(p.name, _DEFAULT_BOUNDS[p.domain]))) for p in parameters]
 
+    def _searched_parameters(self) -> list[Parameter]:
+        return [p for p, bounds in self._bounded_parameters() if not isinstance(bounds, str)]
+
     def _free(self) -> np.ndarray:
         """Which numbers of ``spectrum.pack()`` are not fixed."""
         masks = [np.full(p.size, not isinstance(bounds, str)) for p, bounds in self._bounded_parameters()]
@@ -136,7 +141,7 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
     def _measure(self) -> SpectralMeasure:
         if not isinstance(self.spectrum, SpectralMeasure):
             raise TypeError(f"SpectralKernel: spectrum must be a spectral measure, got {self.spectrum!r}.")
-        return self.spectrum
+        return self.spectrum.require()
 
     # -- values -------------------------------------------------------------------------------------------------------
 
@@ -180,7 +185,8 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
         ndarray of shape (n,)
             Newly allocated.
         """
-        return np.full(len(np.atleast_2d(X)), float(self._measure().mass))
+        X = np.atleast_2d(X)
+        return np.full(len(X), float(self._measure().require(d=X.shape[1]).mass))
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -164,15 +164,15 @@ class Capable(Parametrized):
     def _has(self, capability: str, d: int) -> bool:
         return capability == "torch" or getattr(self, HOOKS[capability]) is not None
 
-    def require(self, *names: str, d: int) -> Self:
-        """Return the measure if it has all the capabilities, and raise if not.
+    def require(self, *names: str, d: int | None = None) -> Self:
+        """Return the measure if it is ready for d columns and has all the capabilities, and raise if not.
 
         Parameters
         ----------
         *names : str
             Capabilities.
-        d : int
-            Number of columns.
+        d : int, optional
+            Number of columns; without it only templates are refused.
 
         Returns
         -------
@@ -180,21 +180,13 @@ class Capable(Parametrized):
 
         Raises
         ------
+        TemplateError
+            If a parameter is open.
+        ValueError
+            If the measure describes another number of columns.
         CapabilityError
             Naming the measure, the capability and an alternative.
         """
-        for name in names:
-            if not self._has(name, d):
-                raise CapabilityError(f"{self!r} has no {name} in {d} column(s). Use {_ALTERNATIVES[name]} instead.")
-        return self
-
-    def _check_columns(self, d: int) -> None:
-        if self.dimension not in (None, d):
-            raise ValueError(f"{self!r} describes {self.dimension} column(s), but the points have {d}.")
-        for child in self._children().values():
-            child._check_columns(d)
-
-    def _check_ready(self, d: int | None, *capabilities: str) -> None:
         if self.is_template():
             raise TemplateError(
                 f"{self!r} is a template: it has no {', '.join(self._open_names())} yet. Call resolve(X, y), or give "
@@ -202,7 +194,18 @@ class Capable(Parametrized):
             )
         if d is not None:
             self._check_columns(d)
-            self.require(*capabilities, d=d)
+            for name in names:
+                if not self._has(name, d):
+                    raise CapabilityError(
+                        f"{self!r} has no {name} in {d} column(s). Use {_ALTERNATIVES[name]} instead."
+                    )
+        return self
+
+    def _check_columns(self, d: int) -> None:
+        if self.dimension not in (None, d):
+            raise ValueError(f"{self!r} describes {self.dimension} column(s), but the points have {d}.")
+        for child in self._children().values():
+            child._check_columns(d)
 
 
 def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
@@ -215,6 +218,11 @@ def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
         raise ValueError(
             f"{name} must be two-dimensional, (rows, columns), got shape {tuple(points.shape)}. "
             "Use reshape(-1, 1) if it has one column."
+        )
+    if rows and not is_torch(points) and not np.isfinite(points).all():
+        row = int(np.argmin(np.isfinite(points).all(axis=1)))
+        raise ValueError(
+            f"{name} has NaN or infinite values, the first in row {row}. Fill them in or leave the rows out."
         )
     if points.ndim == 0:
         raise ValueError(f"{name} must have an axis of columns, the last one, got a single number. Put it into a list.")

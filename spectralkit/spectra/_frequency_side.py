@@ -29,7 +29,7 @@ class FrequencySide(Capable):
         int
             Columns of the argument u of `transport`.
         """
-        self._check_ready(d, "transport")
+        self.require("transport", d=d)
         return self._uniforms(d)
 
     def transport(self, u: np.ndarray, d: int) -> np.ndarray:
@@ -52,7 +52,7 @@ class FrequencySide(Capable):
         CapabilityError
             If the measure cannot be sampled.
         """
-        self._check_ready(d, "transport")
+        self.require("transport", d=d)
         return self._transport(inside_unit_interval(u), d)
 
     def polar_uniforms(self, d: int) -> int:
@@ -68,7 +68,7 @@ class FrequencySide(Capable):
         int
             Columns of the argument u of `polar`.
         """
-        self._check_ready(d, "polar")
+        self.require("polar", d=d)
         return self._polar_uniforms(d)
 
     def polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
@@ -93,7 +93,7 @@ class FrequencySide(Capable):
         CapabilityError
             If the measure cannot be drawn from directions.
         """
-        self._check_ready(d, "polar")
+        self.require("polar", d=d)
         return self._polar(v, inside_unit_interval(u), d)
 
     def atoms(self, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -116,7 +116,7 @@ class FrequencySide(Capable):
         CapabilityError
             If the measure is not atomic.
         """
-        self._check_ready(d, "atoms")
+        self.require("atoms", d=d)
         return self._atoms(d)
 
     def _uniforms(self, d: int) -> int:
@@ -146,7 +146,7 @@ class FrequencySide(Capable):
             If the measure has no density in d columns.
         """
         omega = as_points(omega, "omega")
-        self._check_ready(omega.shape[-1], "density")
+        self.require("density", d=omega.shape[-1])
         return self._log_density(omega)
 
     def density(self, omega: Any) -> Any:
@@ -183,7 +183,7 @@ class FrequencySide(Capable):
             If the measure has no density in d columns.
         """
         omega = as_points(omega, "omega")
-        self._check_ready(omega.shape[-1], "density")
+        self.require("density", d=omega.shape[-1])
         slopes = [measure._log_density(omega).full_slope() for measure in self._dual_directions()]
         return np.stack(slopes) if slopes else np.empty((0, *omega.shape[:-1]))
 
@@ -207,7 +207,7 @@ class FrequencySide(Capable):
         CapabilityError
             If the measure does not know its tails.
         """
-        self._check_ready(d, "cutoff")
+        self.require("cutoff", d=d)
         return np.array(np.broadcast_to(self._cutoff(_fraction(tol), d), (d,)), dtype=float)
 
     def support(self, tol: float, d: int) -> np.ndarray:
@@ -230,7 +230,7 @@ class FrequencySide(Capable):
         CapabilityError
             If the measure does not know how far its kernel reaches.
         """
-        self._check_ready(d, "support")
+        self.require("support", d=d)
         return np.array(np.broadcast_to(self._support(_fraction(tol), d), (d,)), dtype=float)
 
     def log_mgf(self, x: Any) -> Any:
@@ -252,7 +252,7 @@ class FrequencySide(Capable):
             If the tails of the measure are too heavy for it to exist.
         """
         x = as_points(x, "x")
-        self._check_ready(x.shape[-1], "mgf")
+        self.require("mgf", d=x.shape[-1])
         return self._log_mgf(x)
 
 

@@ -18,7 +18,7 @@ class KernelSide(Capable):
     @property
     def mass(self) -> Any:
         """Total mass of the measure, k(0): the variance of a Gaussian process with this kernel."""
-        self._check_ready(None)
+        self.require()
         return self._mass()
 
     def characteristic(self, tau: Any) -> Any:
@@ -42,7 +42,7 @@ class KernelSide(Capable):
             If the measure describes another number of columns.
         """
         tau = as_points(tau, "tau")
-        self._check_ready(tau.shape[-1], *_needed_for(tau))
+        self.require(*_needed_for(tau), d=tau.shape[-1])
         return cast_like(self._covariance(Differences(tau)), tau)
 
     def gram(self, X: Any, Y: Any = None) -> Any:
@@ -68,7 +68,7 @@ class KernelSide(Capable):
             If X or Y is not two-dimensional or has the wrong number of columns.
         """
         X = as_points(X, "X", rows=True)
-        self._check_ready(X.shape[-1], *_needed_for(X))
+        self.require(*_needed_for(X), d=X.shape[-1])
         if Y is not None:
             Y = as_points(Y, "Y", rows=True)
             if Y.shape[-1] != X.shape[-1]:
@@ -101,7 +101,7 @@ class KernelSide(Capable):
         if is_torch(X):
             raise TypeError("gram_gradient takes NumPy arrays. Under torch, call backward() on what gram(X) returns.")
         X = as_points(X, "X", rows=True)
-        self._check_ready(X.shape[1])
+        self.require(d=X.shape[1])
         wanted = np.ones(self._parameter_count(), dtype=bool) if free is None else np.asarray(free, dtype=bool)
         G = np.empty((int(wanted.sum()), len(X), len(X)), dtype=X.dtype)
         rows = iter(G)

@@ -166,7 +166,7 @@ def all_pairs(X: Any, Y: Any = None) -> Lags:
     if is_torch(X):
         centre = stop_gradient(X).reshape(-1, X.shape[-1]).mean(0)
         return CrossPairs(X - centre, X - centre if Y is None else convert(Y, X) - centre)
-    centre = X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    centre = X.mean(axis=0, dtype=np.float64).astype(X.dtype) if len(X) else np.zeros(X.shape[1], dtype=X.dtype)
     return CondensedPairs(X - centre) if Y is None else CrossPairs(X - centre, Y - centre)
 
 

@@ -110,7 +110,7 @@ class SpectralMeasure(KernelSide, FrequencySide):
         -------
         SpectralMeasure
             It gives the other columns no frequency. Products of disjoint groups are tensor products, sums are
-            additive models.
+            additive models. A multiple stays outermost, and a group of a group is one group.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class SpectralMeasure(KernelSide, FrequencySide):
         """
         from spectralkit.spectra.wrappers import OnColumns
 
-        return OnColumns(self, tuple(int(c) for c in columns))
+        return OnColumns.of(self, columns)
 
     def _narrowed(self, columns: Sequence[int]) -> SpectralMeasure:
         """The same kernel for points that have lost all but these columns, which must be all that it depends on."""

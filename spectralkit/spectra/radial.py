@@ -322,6 +322,11 @@ class Matern(Radial):
     ValueError
         If sigma is not positive and finite, or nu is not a positive half-integer.
 
+    Notes
+    -----
+    Under torch, first derivatives are right everywhere. Second derivatives to the points, which processes with derivative
+    observations need, are taken as 0 at lag zero.
+
     References
     ----------
     C. E. Rasmussen and C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press, 2006, section 4.2.1.

@@ -24,6 +24,15 @@ class _Wrapper(SpectralMeasure):
     def _check_parameters(self) -> None:
         if not isinstance(self.part, SpectralMeasure):
             raise TypeError(f"{type(self).__name__} needs a measure, got {self.part!r}.")
+        if isinstance(self.part, self._may_not_hold):  # two wrappers of a kind would share their parameters' names
+            raise TypeError(
+                f"{type(self).__name__} cannot hold {self.part!r}. Use c * measure and measure.on(columns), which merge "
+                "multiples and groups."
+            )
+
+    @property
+    def _may_not_hold(self) -> tuple[type, ...]:
+        return (type(self),)
 
     @property
     def dimension(self) -> int | None:
@@ -68,10 +77,10 @@ class Scaled(_Wrapper):
 
     Parameters
     ----------
-    factor : float
-        The multiple c, a free parameter.
     part : SpectralMeasure
         The measure.
+    factor : float, default=1.0
+        The multiple c, a free parameter.
 
     Raises
     ------
@@ -188,6 +197,21 @@ class OnColumns(_Wrapper):
             raise ValueError(
                 f"{self.part!r} describes {self.part.dimension} column(s), but on({list(group)}) gives it {len(group)}."
             )
+
+    @property
+    def _may_not_hold(self) -> tuple[type, ...]:
+        return (OnColumns, Scaled)
+
+    @classmethod
+    def of(cls, measure: SpectralMeasure, columns: Sequence[int]) -> SpectralMeasure:
+        """Restrict; a multiple stays outermost, and a group of a group is one group."""
+        group = tuple(int(column) for column in columns)
+        if isinstance(measure, Scaled):
+            return Scaled.of(measure.factor, cls.of(measure.part, group))
+        if isinstance(measure, OnColumns):
+            measure._check_columns(len(group))
+            return cls(measure.part, tuple(group[column] for column in measure.group))
+        return cls(measure, group)
 
     def __repr__(self) -> str:
         return f"{self.part._operand_repr()}.on({list(self.group)})"

@@ -63,8 +63,8 @@ class SpectralKernel(gpytorch.kernels.Kernel):
     ) -> None:
         if not isinstance(spectrum, SpectralMeasure):
             raise TypeError(f"SpectralKernel: spectrum must be a spectral measure, got {spectrum!r}.")
-        spectrum.mass  # noqa: B018 - raises TemplateError for a template
-        d = len(active_dims) if active_dims is not None else spectrum.dimension
+        d = spectrum.dimension if active_dims is None else len(active_dims)
+        spectrum.require(d=d)
         if "torch" not in spectrum.capabilities(1 if d is None else d):
             raise CapabilityError(
                 f"{spectrum!r} has no formula on torch. Use spectralkit.SpectralKernel with scikit-learn."
@@ -99,10 +99,14 @@ class SpectralKernel(gpytorch.kernels.Kernel):
 
     @property
     def spectrum(self) -> SpectralMeasure:
-        """The measure with the current parameters as tensors; only without a batch of parameters."""
+        """The measure with the current parameters, as NumPy arrays: for features, plots and other kernels.
+
+        Raises ValueError for a batch of parameters, which is not one measure.
+        """
         if self.batch_shape:
-            raise AttributeError(f"A batch of parameters, {tuple(self.batch_shape)}, is not one measure.")
-        return self._structure.replace(**self.parameter_values())
+            raise ValueError(f"A batch of parameters, {tuple(self.batch_shape)}, is not one measure; index the kernel.")
+        values = {name: value.detach().cpu().numpy() for name, value in self.parameter_values().items()}
+        return self._structure.replace(**{name: v.copy() if v.ndim else float(v) for name, v in values.items()})
 
     def forward(self, x1: torch.Tensor, x2: torch.Tensor, diag: bool = False, **params: Any) -> torch.Tensor:
         """Return the kernel matrix, or its diagonal.
@@ -135,6 +139,8 @@ class SpectralKernel(gpytorch.kernels.Kernel):
         # the measure never sees a batch of parameters: vmap takes the batch axes off, one after the other
         shape = torch.broadcast_shapes(self.batch_shape, x1.shape[:-2], x2.shape[:-2])
         axis = len(shape) - len(self.batch_shape)
+        inner = len(self.batch_shape)
+        values = {name: v.expand(*shape[axis:], *v.shape[inner:]) for name, v in self.parameter_values().items()}
         for _ in self.batch_shape:
             evaluate = torch.func.vmap(evaluate, in_dims=(0, axis, axis), out_dims=axis)
-        return evaluate(self.parameter_values(), *(x.expand(*shape, *x.shape[-2:]) for x in (x1, x2)))
+        return evaluate(values, *(x.expand(*shape, *x.shape[-2:]) for x in (x1, x2)))

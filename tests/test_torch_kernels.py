@@ -1,0 +1,544 @@
+import copy
+import importlib
+import importlib.util
+import io
+import itertools
+import math
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import linalg
+
+import spectralkit
+from spectralkit import Atomic, CapabilityError, Gaussian, Matern, SpectralMeasure, SpectralMixture, TemplateError
+
+gpytorch = pytest.importorskip("gpytorch")
+torch = pytest.importorskip("torch")
+functional_call = torch.func.functional_call
+
+SpectralKernel = importlib.import_module("spectralkit.torch").SpectralKernel
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+def points(n, d, seed=0, batch=()):
+    return torch.as_tensor(np.random.default_rng(seed).normal(size=(*batch, n, d)))
+
+
+def measures(d):
+    """One measure of each kind in d columns, by name."""
+    rng = np.random.default_rng(d)
+    mixture = SpectralMixture([0.5, 1.2], 0.5 * rng.normal(size=(2, d)), 0.1 + 0.2 * rng.random((2, d)))
+    ard = np.linspace(0.1, 0.3, d)
+    last = d - 1
+    return {
+        "gaussian": Gaussian(0.3),
+        "gaussian per column": Gaussian(ard),
+        "matern12": Matern(0.2, nu=0.5),
+        "matern32 per column": Matern(ard, nu=1.5),
+        "matern52": Matern(0.2, nu=2.5),
+        "mixture": mixture,
+        "atomic": Atomic(0.5 * rng.normal(size=(3, d)), [0.3, 0.2, 0.1]),
+        "scaled": 2.5 * Gaussian(0.2),
+        "sum": 0.7 * Gaussian(ard) + Matern(0.2, nu=0.5) + mixture,
+        "product": mixture * Matern(0.1, nu=1.5),
+        "columns": Gaussian([0.2]).on([last]) + 2.0 * (Matern(0.3, nu=2.5).on([0]) * Gaussian(0.1).on([last])),
+    }
+
+
+KINDS = tuple(measures(1))
+each_measure = pytest.mark.parametrize("kind", KINDS)
+each_dimension = pytest.mark.parametrize("d", [1, 3])
+
+
+def raw_parameters(kernel):
+    return {name: p.detach().clone() for name, p in kernel.named_parameters()}
+
+
+def with_different_batches(measure, batch_shape):
+    """A kernel whose batches of parameters differ from each other."""
+    kernel = SpectralKernel(measure, batch_shape=torch.Size(batch_shape))
+    generator = torch.Generator().manual_seed(0)
+    for parameter in kernel.parameters():
+        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator)
+    return kernel
+
+
+def single(measure, batched, index):
+    """The kernel without batches that has the parameters of one batch of another."""
+    kernel = SpectralKernel(measure)
+    for (name, parameter), (other_name, batch) in zip(
+        kernel.named_parameters(), batched.named_parameters(), strict=True
+    ):
+        assert name == other_name
+        parameter.data = batch.data[index].clone()
+    return kernel
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+@each_dimension
+@each_measure
+def test_values_equal_those_of_the_sklearn_kernel(kind, d):
+    measure = measures(d)[kind]
+    kernel, reference = SpectralKernel(measure), spectralkit.SpectralKernel(measure)
+    X, Y = points(12, d), points(7, d, seed=1)
+    X[3] = X[8]
+    tolerance = {"rtol": 0, "atol": 1e-12 * measure.mass}
+    assert_allclose(kernel(X).to_dense().detach(), reference(X.numpy()), **tolerance)
+    assert_allclose(kernel(X, Y).to_dense().detach(), reference(X.numpy(), Y.numpy()), **tolerance)
+    assert_allclose(kernel(X).diagonal().detach(), reference.diag(X.numpy()), **tolerance)
+    assert_allclose(kernel(X, diag=True).detach(), reference.diag(X.numpy()), **tolerance)
+    pairs = kernel(X[:7], Y, diag=True).detach()
+    assert_allclose(pairs, np.diag(reference(X[:7].numpy(), Y.numpy())), **tolerance)
+
+
+@pytest.mark.parametrize("nu", [None, 0.5, 1.5, 2.5])
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("ard", [False, True])
+def test_values_equal_those_of_gpytorch(nu, d, ard):
+    lengthscale = np.linspace(0.5, 1.5, d) if ard else 0.8
+    X, Y = points(12, d), points(7, d, seed=1)
+    if nu is None:
+        ours, theirs = (
+            Gaussian.from_lengthscale(lengthscale),
+            gpytorch.kernels.RBFKernel(ard_num_dims=d if ard else None),
+        )
+    else:
+        ours = Matern.from_lengthscale(lengthscale, nu=nu)
+        theirs = gpytorch.kernels.MaternKernel(nu=nu, ard_num_dims=d if ard else None)
+    theirs.lengthscale = lengthscale
+    for a, b in ((X, X), (X, Y)):
+        got, expected = (k(a, b).to_dense().detach() for k in (SpectralKernel(ours), theirs))
+        assert_allclose(got, expected, rtol=0, atol=1e-12)
+
+
+def test_mixture_equals_that_of_gpytorch_in_one_column():
+    weights, means, sigmas = [0.5, 1.2], [0.3, 1.1], [0.1, 0.4]
+    theirs = gpytorch.kernels.SpectralMixtureKernel(num_mixtures=2)
+    theirs.initialize(
+        mixture_weights=torch.tensor(weights),
+        mixture_means=torch.tensor(means).reshape(2, 1, 1),
+        mixture_scales=torch.tensor(sigmas).reshape(2, 1, 1),
+    )
+    ours = SpectralKernel(SpectralMixture(weights, means, sigmas))
+    X = points(15, 1)
+    assert_allclose(ours(X).to_dense().detach(), theirs(X).to_dense().detach(), rtol=0, atol=1e-12)
+
+
+def test_mixture_in_two_columns_has_the_sum_of_its_weights_at_lag_zero():
+    """GPyTorch's own has the square of the sum (issues 1198 and 1815)."""
+    kernel = SpectralKernel(SpectralMixture([0.5, 1.0, 2.0], np.ones((3, 2)), np.ones((3, 2))))
+    X = points(4, 2)
+    assert_allclose(kernel(X).to_dense().diagonal().detach(), 3.5, rtol=1e-14)
+    assert_allclose(kernel(X, diag=True).detach(), 3.5, rtol=1e-14)
+
+
+def test_signed_means_have_no_constraint():
+    kernel = SpectralKernel(SpectralMixture([1.0], [[0.4, -0.7]], [[0.1, 0.2]]))
+    constrained = {name.removesuffix("_constraint") for name, _ in kernel.named_constraints()}
+    assert constrained == {"raw_weights", "raw_sigmas"}
+    assert_allclose(kernel.raw_means.detach(), [[0.4, -0.7]], rtol=1e-15)
+    assert_allclose(kernel.parameter_values()["means"].detach(), [[0.4, -0.7]], rtol=1e-15)
+
+
+@each_measure
+def test_float32_is_kept(kind):
+    measure = measures(3)[kind]
+    torch.set_default_dtype(torch.float32)
+    kernel = SpectralKernel(measure)
+    assert {p.dtype for p in kernel.parameters()} == {torch.float32}
+    X = points(10, 3).float()
+    K = kernel(X).to_dense()
+    assert K.dtype == torch.float32
+    assert kernel(X, diag=True).dtype == torch.float32
+    K.sum().backward()
+    assert {p.grad.dtype for p in kernel.parameters()} == {torch.float32}
+    # parameters are rounded, and so are scaled lags: an argument of a few units moves by some eps times itself
+    assert_allclose(K.detach(), spectralkit.SpectralKernel(measure)(X.numpy()), rtol=0, atol=3e-6 * measure.mass)
+
+
+# -- derivatives -------------------------------------------------------------------------------------------------------
+
+
+@each_dimension
+@each_measure
+def test_gradients_equal_those_of_numpy(kind, d):
+    measure = measures(d)[kind]
+    kernel = SpectralKernel(measure)
+    X = points(8, d)
+    X[2] = X[5]
+    _, G = measure.gram_gradient(X.numpy())
+    mixed = points(8, 8, seed=2)
+    (kernel(X).to_dense() * mixed).sum().backward()
+    start = 0
+    for p in measure.parameters():
+        expected = np.einsum("pij,ij->p", G[start : start + p.size], mixed.numpy()).reshape(np.shape(p.value))
+        start += p.size
+        raw = getattr(kernel, f"raw_{p.name}")
+        if p.domain == "positive":  # numpy: to log p; torch: to raw, with p = log(1 + exp(raw))
+            expected = expected / np.asarray(p.value) * torch.sigmoid(raw).detach().numpy()
+        assert_allclose(raw.grad, expected, rtol=1e-10, atol=1e-11)
+    assert start == len(G)
+
+
+@each_measure
+def test_first_and_second_derivatives_pass_gradcheck(kind):
+    kernel = SpectralKernel(measures(2)[kind])
+    raw = raw_parameters(kernel)
+    X, Y = points(4, 2), points(3, 2, seed=1)
+
+    def evaluate(X, Y, *values):
+        return functional_call(kernel, dict(zip(raw, values, strict=True)), (X, Y)).to_dense()
+
+    inputs = [value.clone().requires_grad_() for value in (X, Y, *raw.values())]
+    assert torch.autograd.gradcheck(evaluate, inputs)
+    assert torch.autograd.gradgradcheck(evaluate, inputs)
+
+
+@each_measure
+def test_gradients_at_coincident_points_are_finite_in_float32(kind):
+    torch.set_default_dtype(torch.float32)
+    kernel = SpectralKernel(measures(3)[kind])
+    X = torch.ones(5, 3, requires_grad=True)
+    for K in (kernel(X).to_dense(), kernel(X, X[:2]).to_dense(), kernel(X, diag=True)):
+        gradients = torch.autograd.grad(K.sum(), [X, *kernel.parameters()])
+        assert all(torch.isfinite(g).all() for g in gradients)
+        assert (gradients[0] == 0).all()  # a kernel is even
+
+
+# -- batches -----------------------------------------------------------------------------------------------------------
+
+BATCHES = [  # batches of parameters, of x1, of x2
+    ((3,), (), ()),
+    ((3,), (3,), (3,)),
+    ((3,), (1,), ()),
+    ((3,), (4, 3), (3,)),
+    ((2, 3), (), ()),
+    ((2, 3), (3,), (2, 3)),
+    ((2, 3), (5, 2, 3), (1, 3)),
+    ((), (4,), ()),
+    ((), (4, 2), (2,)),
+]
+SMALLER = [  # batches of parameters that the data's stretch
+    ((1,), (4,), (4,)),
+    ((3, 1), (2,), ()),
+    ((1, 3), (4, 3), (3,)),
+]
+
+
+def check_batches(measure, batch, batch1, batch2):
+    kernel = with_different_batches(measure, batch)
+    X, Y = points(5, 2, batch=batch1), points(4, 2, seed=1, batch=batch2)
+    shape = torch.broadcast_shapes(batch, batch1, batch2)
+    K = kernel(X, Y).to_dense().detach()
+    diagonal = kernel(X[..., :4, :], Y, diag=True).detach()
+    assert K.shape == (*shape, 5, 4)
+    assert diagonal.shape == (*shape, 4)
+    X, Y = X.expand(*shape, 5, 2), Y.expand(*shape, 4, 2)
+    numbers = torch.arange(math.prod(batch)).reshape(batch).expand(shape)
+    which = list(itertools.product(*map(range, batch)))
+    for index in itertools.product(*map(range, shape)):
+        one = single(measure, kernel, which[numbers[index]])
+        expected = one(X[index], Y[index]).to_dense().detach()
+        assert_allclose(K[index], expected, rtol=0, atol=1e-12)
+        assert_allclose(diagonal[index], expected.diagonal(), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["gaussian per column", "mixture", "sum", "columns"])
+@pytest.mark.parametrize(("batch", "batch1", "batch2"), BATCHES)
+def test_batches_equal_a_loop(kind, batch, batch1, batch2):
+    check_batches(measures(2)[kind], batch, batch1, batch2)
+
+
+@pytest.mark.parametrize(("batch", "batch1", "batch2"), SMALLER)
+def test_batches_of_size_one_broadcast_as_in_gpytorch(batch, batch1, batch2):
+    check_batches(Gaussian([0.2, 0.3]), batch, batch1, batch2)
+
+
+def test_a_multiple_inside_a_column_group_keeps_its_own_factor():
+    measure = 2.0 * (3.0 * Gaussian(0.1)).on([0])
+    assert_allclose(SpectralKernel(measure)(points(4, 2)).to_dense().diagonal().detach(), 6.0)
+
+
+def test_gradients_of_batches_equal_a_loop():
+    measure = measures(2)["sum"]
+    kernel = with_different_batches(measure, (3,))
+    X = points(5, 2, batch=(3,))
+    weights = points(5, 5, seed=4)
+    (kernel(X).to_dense() * weights).sum().backward()
+    for i in range(3):
+        one = single(measure, kernel, i)
+        (one(X[i]).to_dense() * weights).sum().backward()
+        for parameter, batch in zip(one.parameters(), kernel.parameters(), strict=True):
+            assert_allclose(batch.grad[i], parameter.grad, rtol=1e-10, atol=1e-12)
+
+
+def test_batches_can_be_indexed_and_expanded():
+    measure = measures(2)["sum"]
+    kernel = with_different_batches(measure, (3, 2))
+    X = points(5, 2)
+    K = kernel(X).to_dense().detach()
+    assert kernel[1].batch_shape == (2,)
+    assert kernel[1, 0].batch_shape == ()
+    assert kernel[:2].batch_shape == (2, 2)
+    for index in (1, (1, 0), (slice(0, 2),), (slice(None), 1)):
+        assert_allclose(kernel[index](X).to_dense().detach(), K[index], rtol=0, atol=1e-14)
+        assert_allclose(kernel(X)[index].to_dense().detach(), K[index], rtol=0, atol=1e-14)
+    assert_allclose(kernel(X)[..., :3, 1:2].to_dense().detach(), K[..., :3, 1:2], rtol=0, atol=1e-14)
+    wide = kernel.expand_batch(torch.Size([4, 3, 2]))
+    assert_allclose(wide(X).to_dense().detach(), K.expand(4, 3, 2, 5, 5), rtol=0, atol=1e-14)
+
+
+def test_a_batch_of_parameters_is_not_one_measure():
+    kernel = SpectralKernel(Gaussian(0.1), batch_shape=torch.Size([3]))
+    with pytest.raises(Exception, match=r"A batch of parameters, \(3,\), is not one measure"):
+        _ = kernel.spectrum
+
+
+# -- gpytorch's machinery ----------------------------------------------------------------------------------------------
+
+
+def test_composes_with_other_kernels():
+    X = points(8, 2)
+    one, other = SpectralKernel(Gaussian([0.2, 0.3])), SpectralKernel(Matern(0.2, nu=1.5))
+    scaled = gpytorch.kernels.ScaleKernel(one)
+    scaled.outputscale = 2.5
+    K, L = one(X).to_dense().detach(), other(X).to_dense().detach()
+    rbf = gpytorch.kernels.RBFKernel()
+    R = rbf(X).to_dense().detach()
+    for composed, expected in (
+        (scaled, 2.5 * K),
+        (one + other, K + L),
+        (one * other, K * L),
+        (scaled + rbf, 2.5 * K + R),
+    ):
+        assert_allclose(composed(X).to_dense().detach(), expected, rtol=0, atol=1e-13)
+        assert_allclose(composed(X, diag=True).detach(), expected.diagonal(), rtol=0, atol=1e-13)
+        assert composed.is_stationary
+    assert isinstance(one + other, gpytorch.kernels.AdditiveKernel)
+    inside = SpectralKernel(2.5 * Gaussian([0.2, 0.3]) + Matern(0.2, nu=1.5))
+    assert_allclose((scaled + other)(X).to_dense().detach(), inside(X).to_dense().detach(), rtol=0, atol=1e-13)
+
+
+def test_active_dims_select_columns():
+    X = points(6, 4)
+    kernel = SpectralKernel(Gaussian([0.2, 0.3]), active_dims=(3, 1))
+    whole = SpectralKernel(Gaussian([0.2, 0.3]).on([3, 1]))
+    expected = SpectralKernel(Gaussian([0.2, 0.3]))(X[:, [3, 1]]).to_dense().detach()
+    assert_allclose(kernel(X).to_dense().detach(), expected, rtol=0, atol=1e-14)
+    assert_allclose(whole(X).to_dense().detach(), expected, rtol=0, atol=1e-14)
+    assert_allclose(kernel(X, diag=True).detach(), 1.0)
+
+
+class Regression(gpytorch.models.ExactGP):
+    def __init__(self, X, y, kernel):
+        likelihood = gpytorch.likelihoods.GaussianLikelihood()
+        likelihood.noise = 0.04
+        super().__init__(X, y, likelihood)
+        self.mean_module = gpytorch.means.ConstantMean()
+        self.mean_module.constant.data.fill_(0.3)
+        self.covar_module = kernel
+
+    def forward(self, X):
+        return gpytorch.distributions.MultivariateNormal(self.mean_module(X), self.covar_module(X))
+
+
+def problem(n=40):
+    X = points(n, 2, seed=7)
+    noise = 0.2 * np.random.default_rng(8).normal(size=n)
+    return X, torch.sin(2 * X[:, 0]) + X[:, 1] + torch.as_tensor(noise)
+
+
+@pytest.mark.parametrize("kind", ["matern52", "mixture", "sum", "product"])
+def test_likelihood_and_predictions_of_an_exact_gp_equal_dense_algebra(kind):
+    measure = measures(2)[kind]
+    X, y = problem()
+    model = Regression(X, y, SpectralKernel(measure))
+    model.train()
+    mll = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+    n = len(y)
+    K = measure.gram(X.numpy()) + 0.04 * np.eye(n)
+    residual = y.numpy() - 0.3
+    factor = linalg.cho_factor(K, lower=True)
+    alpha = linalg.cho_solve(factor, residual)
+    log_det = 2 * np.log(np.diag(factor[0])).sum()
+    expected = -0.5 * (residual @ alpha + log_det + n * math.log(2 * math.pi)) / n  # gpytorch divides by n
+    assert_allclose(mll(model(X), y).item(), expected, rtol=1e-10)
+    model.eval()
+    targets = points(9, 2, seed=9)
+    k = measure.gram(targets.numpy(), X.numpy())
+    posterior = model(targets)
+    assert_allclose(posterior.mean.detach(), 0.3 + k @ alpha, rtol=0, atol=1e-8)
+    variance = measure.mass - np.einsum("ij,ji->i", k, linalg.cho_solve(factor, k.T))
+    assert_allclose(posterior.variance.detach(), variance, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["gaussian per column", "mixture", "sum", "columns"])
+def test_a_step_of_an_optimiser_lowers_the_loss(kind):
+    X, y = problem()
+    model = Regression(X, y, gpytorch.kernels.ScaleKernel(SpectralKernel(measures(2)[kind])))
+    model.train()
+    mll = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+    optimiser = torch.optim.SGD(model.parameters(), lr=1e-3)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    losses = []
+    for _ in range(3):
+        optimiser.zero_grad()
+        loss = -mll(model(X), y)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[0] > losses[1] > losses[2]
+    assert all((p != before[name]).any() for name, p in model.named_parameters())
+
+
+def test_constraints_and_priors_can_be_registered():
+    kernel = SpectralKernel(2.0 * Gaussian([0.2, 0.3]))
+    kernel.register_constraint("raw_sigma", gpytorch.constraints.Interval(0.1, 0.5))
+    kernel.register_prior(
+        "prior", gpytorch.priors.GammaPrior(2.0, 3.0), lambda module: module.parameter_values()["factor"]
+    )
+    for raw in (-1e3, 1e3):
+        kernel.initialize(raw_sigma=torch.full((2,), raw))
+        assert_allclose(kernel.parameter_values()["sigma"].detach(), 0.1 if raw < 0 else 0.5)
+    (_, module, prior, closure, _), *others = kernel.named_priors()
+    assert not others
+    assert_allclose(prior.log_prob(closure(module)).item(), math.log(9 * 2.0) - 6.0, rtol=1e-12)  # 9 x exp(-3 x)
+
+
+@each_measure
+def test_state_dict_goes_into_a_fresh_module_before_any_call(kind):
+    measure = measures(2)[kind]
+    trained = with_different_batches(measure, ())
+    X = points(5, 2)
+    stream = io.BytesIO()
+    torch.save(trained.state_dict(), stream)
+    stream.seek(0)
+    fresh = SpectralKernel(measure)
+    assert not torch.equal(fresh(X).to_dense(), trained(X).to_dense())
+    fresh = SpectralKernel(measure)
+    keys = fresh.load_state_dict(torch.load(stream, weights_only=True), strict=True)
+    assert not keys.missing_keys
+    assert not keys.unexpected_keys
+    assert torch.equal(fresh(X).to_dense(), trained(X).to_dense())
+
+
+@each_measure
+def test_deepcopy_and_pickle(kind):
+    measure = measures(2)[kind]
+    kernel = with_different_batches(measure, (2,))
+    X = points(5, 2)
+    K = kernel(X).to_dense()
+    for other in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
+        assert torch.equal(other(X).to_dense(), K)
+        for parameter in other.parameters():
+            parameter.data += 0.1
+        assert not torch.equal(other(X).to_dense(), K)
+        assert torch.equal(kernel(X).to_dense(), K)
+
+
+def test_the_measure_that_was_given_stays_as_it_is():
+    sigma = np.array([0.2, 0.3])
+    measure = 2.0 * Gaussian(sigma)
+    kernel = SpectralKernel(measure)
+    for parameter in kernel.parameters():
+        parameter.data += 1.0
+    assert_allclose(sigma, [0.2, 0.3])
+    assert measure == 2.0 * Gaussian([0.2, 0.3])
+    assert kernel.spectrum.mass == kernel.parameter_values()["factor"].item() > 2.5
+
+
+def test_what_was_learnt_is_a_measure_on_numpy_again():
+    """For features, plots and other kernels; equal each time it is asked for, and not tied to the kernel."""
+    measure = 2.0 * (Gaussian([0.2, 0.3]) + SpectralMixture([0.5], [[1.0, -2.0]], [[0.1, 0.2]]))
+    kernel = SpectralKernel(measure)
+    learnt = kernel.spectrum
+    assert learnt == kernel.spectrum
+    assert_allclose(learnt.pack(), measure.pack(), rtol=1e-14)
+    X = points(5, 2)
+    assert_allclose(learnt.gram(X.numpy()), kernel(X).to_dense().detach().numpy(), rtol=0, atol=1e-14)
+    for parameter in kernel.parameters():
+        parameter.data += 1.0
+    assert learnt != kernel.spectrum
+    assert SpectralKernel(learnt).spectrum == learnt
+
+
+# -- errors ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spectrum", ["gaussian", None, 0.3])
+def test_what_is_not_a_measure_is_refused(spectrum):
+    with pytest.raises(TypeError, match="SpectralKernel: spectrum must be a spectral measure, got "):
+        SpectralKernel(spectrum)
+
+
+def test_template_is_refused():
+    with pytest.raises(TemplateError, match="is a template: it has no 0__sigma, 1__sigma yet"):
+        SpectralKernel(Gaussian() + Matern(nu=2.5))
+
+
+def test_unknown_keywords_are_refused():
+    """GPyTorch's own kernels swallow them (issue 691)."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'num_mixture'"):
+        SpectralKernel(Gaussian(0.1), num_mixture=4)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'ard_num_dims'"):
+        SpectralKernel(Gaussian(0.1), ard_num_dims=2)
+
+
+class OnNumpyOnly(SpectralMeasure):
+    def _covariance(self, lags):
+        return np.exp(-np.abs(lags.column(0)))
+
+    def _has(self, capability, d):
+        return capability != "torch" and super()._has(capability, d)
+
+
+@pytest.mark.parametrize(
+    "measure", [OnNumpyOnly(), Gaussian(0.1) + OnNumpyOnly(), 2.0 * OnNumpyOnly().on([1])], ids=repr
+)
+def test_measure_without_a_torch_formula_is_refused(measure):
+    with pytest.raises(
+        CapabilityError, match=r"OnNumpyOnly\(\).* has no formula on torch. Use spectralkit.SpectralKernel"
+    ):
+        SpectralKernel(measure)
+
+
+def test_last_dim_is_batch_is_refused():
+    with pytest.raises(NotImplementedError, match="has no last_dim_is_batch; give the kernel a batch_shape instead"):
+        SpectralKernel(Gaussian(0.1)).forward(points(3, 2), points(3, 2), last_dim_is_batch=True)
+
+
+def test_wrong_number_of_columns_is_refused():
+    with pytest.raises(ValueError, match=r"describes 2 column\(s\), but the points have 3"):
+        SpectralKernel(Gaussian([0.1, 0.2]))(points(4, 3)).to_dense()
+
+
+@pytest.mark.parametrize(
+    ("missing", "named"),
+    [(["gpytorch"], "gpytorch"), (["torch"], "torch"), (["torch", "gpytorch"], "torch and gpytorch")],
+)
+def test_a_missing_package_is_named_with_the_extra_that_brings_it(monkeypatch, missing, named):
+    found = importlib.util.find_spec
+
+    def find_spec(name, package=None):
+        return None if name in missing else found(name, package)
+
+    monkeypatch.delitem(sys.modules, "spectralkit.torch")  # put back afterwards, as is the attribute
+    monkeypatch.setattr(spectralkit, "torch", spectralkit.torch)
+    monkeypatch.setattr(importlib.util, "find_spec", find_spec)
+    with pytest.raises(
+        ImportError, match=rf"needs {named}, which cannot be found.*pip install 'spectralkit\[gpytorch\]'"
+    ):
+        importlib.import_module("spectralkit.torch")
+    assert "spectralkit.torch" not in sys.modules
