@@ -46,6 +46,9 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of the frequencies, drawn once in `fit`. With one seed the frequencies nest in `n_components` and scale
         with sigma.
+    n_jobs : int, optional
+        Number of threads in `transform`, by joblib's convention: None is one, or what ``joblib.parallel_config`` says,
+        -1 is all. It does not change a bit of the result.
 
     Attributes
     ----------
@@ -105,6 +108,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         rule: str | Rule = "auto",
         multiplier: float = 1.0,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.spectrum = spectrum
         self.sigma = sigma
@@ -112,6 +116,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         self.rule = rule
         self.multiplier = multiplier
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fill the open scales from the columns of X and draw the frequencies.
@@ -156,7 +161,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=_FLOATS)
-        return fourier(X, self.nodes_, self._centre)
+        return fourier(X, self.nodes_, self._centre, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the output columns.

@@ -26,8 +26,8 @@ class _Wrapper(SpectralMeasure):
             raise TypeError(f"{type(self).__name__} needs a measure, got {self.part!r}.")
         if isinstance(self.part, self._may_not_hold):  # two wrappers of a kind would share their parameters' names
             raise TypeError(
-                f"{type(self).__name__} cannot hold {self.part!r}. Use c * measure and measure.on(columns), which merge "
-                "multiples and groups."
+                f"{type(self).__name__} cannot hold {self.part!r}. Use c * measure and measure.on(columns), which "
+                "merge multiples and groups."
             )
 
     @property

@@ -1,0 +1,45 @@
+"""Rows in blocks over threads: the only file that starts threads."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import joblib
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["for_row_blocks"]
+
+
+def for_row_blocks(
+    function: Callable[[slice], Any], n_rows: int, rows_per_block: int, n_jobs: int | None = None
+) -> None:
+    """Call ``function(slice)`` for blocks of rows, over `n_jobs` threads, with BLAS held to one thread in each.
+
+    Blocks sit at fixed absolute rows, whatever `n_jobs`, so what is computed for a row is the same to the last bit.
+    None follows joblib's convention: one thread, or what a surrounding ``joblib.parallel_config`` says.
+
+    The function must release the global interpreter lock to gain from threads, and write what it computes to disjoint
+    rows of an array that exists already.
+    """
+    starts = range(0, n_rows, rows_per_block)
+    jobs = max(1, min(joblib.effective_n_jobs(n_jobs), len(starts)))
+
+    def work(blocks: range) -> None:
+        for start in blocks:
+            function(slice(start, min(start + rows_per_block, n_rows)))
+
+    with _blas().limit(limits=1, user_api="blas"):  # for one thread too: a product split over threads rounds otherwise
+        if jobs == 1:
+            work(starts)
+        else:
+            share = -(-len(starts) // jobs)
+            shares = (starts[i : i + share] for i in range(0, len(starts), share))
+            joblib.Parallel(n_jobs=jobs, backend="threading")(joblib.delayed(work)(blocks) for blocks in shares)
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Finding the loaded BLAS libraries takes milliseconds; they do not change."""
+    return ThreadpoolController()
