@@ -2,8 +2,8 @@
 
 Three parts, each with its printed numbers:
 
-1. Six tabular data sets, R² over five folds: the pipeline without an argument, and a grid search over sigma, against ridge
-   on the raw columns and against scikit-learn's RBFSampler at equal width.
+1. Six tabular data sets, R² over five folds: the pipeline without an argument, and a grid search over sigma, against
+   ridge on the raw columns and against scikit-learn's RBFSampler at equal width.
 2. The frequency scale of one row of an elevation map: too small underfits, too large overfits. Written to
    ``examples/output/sigma_sweep.png`` when matplotlib is there.
 3. Monthly CO2 at Mauna Loa: a Gaussian process with a spectral mixture learns the periods of the year and half year.
@@ -54,9 +54,8 @@ def tabular_table():
     for name, load in sets.items():
         X, y = load(return_X_y=True)
         ridge = score(Ridge(), X, y)
-        sampler = score(
-            make_pipeline(StandardScaler(), RBFSampler(gamma="scale", n_components=WIDTH, random_state=0), Ridge()), X, y
-        )
+        sampler = RBFSampler(gamma="scale", n_components=WIDTH, random_state=0)
+        sampler = score(make_pipeline(StandardScaler(), sampler, Ridge()), X, y)
         no_argument = score(make_pipeline(FourierFeatures(random_state=0), Ridge()), X, y)
         search = GridSearchCV(
             make_pipeline(StandardScaler(), FourierFeatures(random_state=0), Ridge()),
@@ -109,7 +108,8 @@ def draw_sweep(sigmas, scores, best):
     axes.axvline(sigmas[best], color="C3", linewidth=1)
     axes.annotate("too small:\nunderfits", (1.2e-6, 0.7), color="0.3")
     axes.annotate("too large:\noverfits", (3.5e-3, 0.7), color="0.3")
-    axes.set(xlabel="sigma (cycles per metre)", ylabel="R²", ylim=(-0.15, 1.05), title="The frequency scale of a mountain ridge")
+    axes.set(xlabel="sigma (cycles per metre)", ylabel="R²", ylim=(-0.15, 1.05))
+    axes.set_title("The frequency scale of a mountain ridge")
     axes.legend(loc="lower center")
     path = Path(__file__).parent / "output" / "sigma_sweep.png"
     path.parent.mkdir(exist_ok=True)
@@ -127,7 +127,8 @@ def co2_periods():
     gp = GaussianProcessRegressor(kernel).fit(X, y - y.mean())
     seconds = time.perf_counter() - start
     learnt = gp.kernel_.k1.spectrum.parts[0]
-    print(f"\nMonthly CO2, {len(y)} months: log marginal likelihood {gp.log_marginal_likelihood_value_:.1f} in {seconds:.1f} s")
+    likelihood = gp.log_marginal_likelihood_value_
+    print(f"\nMonthly CO2, {len(y)} months: log marginal likelihood {likelihood:.1f} in {seconds:.1f} s")
     for weight, mean, sigma in zip(learnt.weights, learnt.means, learnt.sigmas, strict=True):
         print(
             f"  period {1 / abs(mean):.4f} years, amplitude {np.sqrt(2 * weight):.2f} ppm, "

@@ -43,13 +43,13 @@ def waves_of_points(
     frequencies have a cosine only, after the sines.
     """
     no_turns = np.empty((0, 0))
-    _compiled()(X, frequencies, no_turns, offsets, amplitudes, *_constants(out.dtype.type), out)
+    _compiled()(X, frequencies, no_turns, offsets, amplitudes, *_constants(out.dtype), out)
 
 
 def waves_of_turns(turns: np.ndarray, offsets: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
     """The same for ``p = turns + offset`` with the products, (n, m) in float64, computed elsewhere."""
     nothing = np.empty((0, 0))
-    _compiled()(nothing, nothing, turns, offsets, amplitudes, *_constants(out.dtype.type), out)
+    _compiled()(nothing, nothing, turns, offsets, amplitudes, *_constants(out.dtype), out)
 
 
 def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, out):  # noqa: PLR0912 - one loop nest
@@ -103,14 +103,14 @@ _TURN = 2 * np.pi
 
 # Near-minimax polynomials in z = s^2 for |s| <= 1/8, highest power first, by interpolation in 50 digits at Chebyshev
 # points: sin(2 pi s) / s and cos(2 pi s), with relative errors below 2^-54 for float64 and 2^-26 for float32.
-_SINE = {
+_SINE: dict[Any, tuple[float, ...]] = {
     np.float64: (
         3.7808689593022957, -15.093804209987114, 42.058685020160894, -76.70585970427454, 81.60524927594804,
         -41.341702240399634, 6.283185307179586,
     ),
     np.float32: (-75.40161270274746, 81.59254287130155, -41.34166257054795, 6.283185287812946),
 }  # fmt: skip
-_COSINE = {
+_COSINE: dict[Any, tuple[float, ...]] = {
     np.float64: (
         7.810290968144191, -26.42425703488269, 60.24462008593029, -85.45681709034115, 64.93939402236538,
         -19.73920880217842, 1.0,
@@ -120,11 +120,12 @@ _COSINE = {
 
 
 @functools.cache
-def _constants(dtype: type) -> tuple[tuple, tuple, tuple]:
+def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
     """Every number that meets a value of the output, in its dtype: a float64 one would halve the vector width."""
-    sine, cosine = (tuple(dtype(c) for c in table[dtype]) for table in (_SINE, _COSINE))
+    number = dtype.type
+    sine, cosine = (tuple(number(c) for c in table[number]) for table in (_SINE, _COSINE))
     rounder = 1.5 * 2.0 ** np.finfo(dtype).nmant
-    return sine, cosine, (1.5 * 2.0**52, *(dtype(c) for c in (rounder, 0.25, 4.0, 1.0, -1.0)))
+    return sine, cosine, (1.5 * 2.0**52, *(number(c) for c in (rounder, 0.25, 4.0, 1.0, -1.0)))
 
 
 @functools.cache
@@ -132,7 +133,7 @@ def _compiled() -> Callable[..., Any]:
     import numba
 
     # "contract" lets multiplications and additions fuse. It does not reorder, so rounding by a large constant holds.
-    options = {"nogil": True, "fastmath": {"contract"}}
+    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}}
     try:
         return numba.njit(_waves, cache=True, **options)
     except RuntimeError:  # numba found no directory to write its cache to

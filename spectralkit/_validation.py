@@ -1,4 +1,4 @@
-"""Checks of arguments that several estimators share."""
+"""Checks of arguments that measures, maps and estimators share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-__all__ = ["check_sample_weight"]
+from spectralkit._xp import as_floating, is_torch
+
+__all__ = ["as_points", "check_sample_weight", "is_integer", "is_positive_number"]
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
@@ -28,3 +30,34 @@ def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
     if not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
     return weights
+
+
+def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
+    """An array or tensor of float32 or float64 whose last axis is the columns.
+
+    With `rows`, arrays must be (rows, columns) and tensors (..., rows, columns).
+    """
+    points = as_floating(points)
+    if rows and (points.ndim < 2 or (points.ndim > 2 and not is_torch(points))):
+        raise ValueError(
+            f"{name} must be two-dimensional, (rows, columns), got shape {tuple(points.shape)}. "
+            "Use reshape(-1, 1) if it has one column."
+        )
+    if rows and not is_torch(points) and not np.isfinite(points).all():
+        row = int(np.argmin(np.isfinite(points).all(axis=1)))
+        raise ValueError(
+            f"{name} has NaN or infinite values, the first in row {row}. Fill them in or leave the rows out."
+        )
+    if points.ndim == 0:
+        raise ValueError(f"{name} must have an axis of columns, the last one, got a single number. Put it into a list.")
+    return points
+
+
+def is_integer(value: Any, at_least: int) -> bool:
+    """Whether `value` is an integer of at least so much; True and False are not numbers here."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool) and int(value) >= at_least
+
+
+def is_positive_number(value: Any) -> bool:
+    """Whether `value` is one real number, positive and finite; True is not a number here."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and 0 < float(value) < np.inf

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from spectralkit import _loops
 from spectralkit._parallel import for_row_blocks
+from spectralkit._validation import as_points
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace
 from spectralkit.rules import Nodes
 
@@ -61,9 +62,11 @@ def fourier(X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None) 
     array([[2., 0.],
            [0., 2.]])
     """
+    if not sparse.issparse(X):
+        X = as_points(X, "X", rows=True)
     d = nodes.frequencies.shape[1]
     if X.shape[-1] != d:
-        raise ValueError(f"X has {X.shape[-1]} column(s), but the frequencies have {d}.")
+        raise ValueError(f"X has {X.shape[-1]} column(s), but the frequencies have {d}; they must agree.")
     waves = _Waves.of(nodes, 0.0 if sparse.issparse(X) else centre)
     if is_torch(X):
         return waves.at(X)
@@ -90,7 +93,13 @@ class _Waves:
     @classmethod
     def of(cls, nodes: Nodes, centre: Any) -> _Waves:
         frequencies = np.asarray(nodes.frequencies, dtype=np.float64)
-        centre = np.array(np.broadcast_to(np.asarray(centre, dtype=np.float64), frequencies.shape[1:]))
+        centre = np.asarray(centre, dtype=np.float64)
+        if centre.shape not in ((), frequencies.shape[1:]):
+            raise ValueError(
+                f"centre must be one number or one for each of the {frequencies.shape[1]} columns, got shape "
+                f"{centre.shape}."
+            )
+        centre = np.full(frequencies.shape[1], centre)
         offsets = (frequencies @ centre) % 1.0
         amplitudes = np.sqrt(nodes.weights)
         if nodes.phase is not None:

@@ -6,7 +6,6 @@ the measure. `nodes` is what consumers call; it knows the names of the rules and
 
 from __future__ import annotations
 
-import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
@@ -14,9 +13,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.stats import qmc
 
+from spectralkit._validation import is_integer
 from spectralkit.spectra import SpectralMeasure
 
-__all__ = ["IID", "QMC", "AtomsRule", "Nodes", "Orthogonal", "RandomRule", "Rule", "nodes"]
+__all__ = ["IID", "QMC", "Atoms", "Nodes", "Orthogonal", "RandomRule", "Rule", "nodes"]
 
 DEFAULT_COMPONENTS = 256
 LARGEST_SOBOL_DIMENSION_FOR_AUTO = 16
@@ -63,6 +63,19 @@ class Rule(ABC):
         Capabilities that the measure must have.
     nested : bool
         Whether, with one seed, the nodes of a smaller width are the first ones of a larger width.
+
+    Examples
+    --------
+    A rule writes ``_nodes``; here the two-point Gauss rule of a Gaussian measure in one column:
+
+    >>> import numpy as np
+    >>> from spectralkit import Gaussian
+    >>> from spectralkit.rules import Nodes, Rule
+    >>> class TwoPoints(Rule):
+    ...     def _nodes(self, measure, n_components, d, seed):
+    ...         return Nodes(np.array([[measure.sigma]]), np.array([measure.mass]))
+    >>> TwoPoints()(Gaussian(0.1), None, d=1).frequencies
+    array([[0.1]])
     """
 
     requires: ClassVar[tuple[str, ...]] = ()
@@ -94,10 +107,12 @@ class Rule(ABC):
         CapabilityError
             If the measure lacks what the rule requires.
         """
-        if n_components is not None and not (
-            isinstance(n_components, numbers.Integral) and not isinstance(n_components, bool) and n_components >= 1
-        ):
+        if n_components is not None and not is_integer(n_components, at_least=1):
             raise ValueError(f"n_components must be an integer of at least 1, got {n_components!r}.")
+        if not is_integer(d, at_least=1):
+            raise ValueError(f"d, the number of columns, must be an integer of at least 1, got {d!r}.")
+        if not is_integer(seed, at_least=0):
+            raise ValueError(f"seed must be an integer of at least 0, got {seed!r}.")
         measure.require(*self.requires, d=d)
         return self._nodes(measure, None if n_components is None else int(n_components), d, seed)
 
@@ -119,6 +134,13 @@ class RandomRule(Rule):
 
     With width columns, every column has amplitude ``sqrt(2 mass / width)``. Then the estimate of the kernel is unbiased
     at any width, odd ones and 1 included, and for even widths the features of a point have squared length k(0) exactly.
+
+    Examples
+    --------
+    >>> from spectralkit import Gaussian
+    >>> from spectralkit.rules import QMC, RandomRule
+    >>> isinstance(QMC(), RandomRule), QMC()(Gaussian(0.1), n_components=3, d=2).weights.round(3).tolist()
+    (True, [0.667, 0.333])
     """
 
     def _nodes(self, measure: SpectralMeasure, n_components: int | None, d: int, seed: int) -> Nodes:
@@ -182,6 +204,11 @@ class QMC(RandomRule):
 
     def _frequencies(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> np.ndarray:
         dimension = measure.uniforms(d)
+        if dimension > qmc.Sobol.MAXDIM:
+            raise ValueError(
+                f"rule='qmc' takes at most {qmc.Sobol.MAXDIM} uniform numbers per frequency, but {measure!r} needs "
+                f"{dimension}. Use rule='orthogonal' or rule='iid' instead."
+            )
         rng = _stream(seed, d, "uniforms")
         if dimension == 1:
             u = (
@@ -223,7 +250,7 @@ class Orthogonal(RandomRule):
         return measure.polar(np.concatenate(directions), radii.random((n, measure.polar_uniforms(d))), d)
 
 
-class AtomsRule(Rule):
+class Atoms(Rule):
     """The atoms of an atomic measure, the heaviest first.
 
     `n_components` is an upper limit. None, or at least twice the number of atoms, makes the kernel exact. A lower limit
@@ -232,8 +259,8 @@ class AtomsRule(Rule):
     Examples
     --------
     >>> from spectralkit import Atomic
-    >>> from spectralkit.rules import AtomsRule
-    >>> AtomsRule()(Atomic([1.0, 2.0, 3.0], weights=[0.2, 0.5, 0.3]), n_components=4, d=1).frequencies
+    >>> from spectralkit.rules import Atoms
+    >>> Atoms()(Atomic([1.0, 2.0, 3.0], weights=[0.2, 0.5, 0.3]), n_components=4, d=1).frequencies
     array([[2.],
            [3.]])
     """
@@ -247,7 +274,7 @@ class AtomsRule(Rule):
         return Nodes(frequencies[heaviest], weights[heaviest], _phase(seed, d) if width % 2 else None)
 
 
-RULES: dict[str, Rule] = {"iid": IID(), "qmc": QMC(), "orthogonal": Orthogonal(), "atoms": AtomsRule()}
+RULES: dict[str, Rule] = {"iid": IID(), "qmc": QMC(), "orthogonal": Orthogonal(), "atoms": Atoms()}
 
 
 def nodes(
@@ -303,8 +330,10 @@ def _find_rule(measure: SpectralMeasure, d: int, rule: str | Rule) -> Rule:
         capabilities = measure.capabilities(d)
         if "atoms" in capabilities:
             return RULES["atoms"]
-        many = "polar" in capabilities and measure.uniforms(d) > LARGEST_SOBOL_DIMENSION_FOR_AUTO
-        return RULES["orthogonal"] if many else RULES["qmc"]
+        uniforms = measure.uniforms(d)
+        if "polar" in capabilities and uniforms > LARGEST_SOBOL_DIMENSION_FOR_AUTO:
+            return RULES["orthogonal"]
+        return RULES["qmc" if uniforms <= qmc.Sobol.MAXDIM else "iid"]
     if not isinstance(rule, str) or rule not in RULES:
         raise ValueError(f"rule must be 'auto', one of {', '.join(map(repr, RULES))}, or a Rule, got {rule!r}.")
     return RULES[rule]

@@ -743,12 +743,32 @@ def test_bad_weights_are_refused(weight, message):
 
 
 @pytest.mark.parametrize("layout", [sparse.csr_array, sparse.csc_matrix, sparse.coo_array])
-def test_sparse_input_is_refused_with_a_way_out(layout):
-    X = layout(rows())
-    with pytest.raises(TypeError, match=r"[Ss]parse .*was passed.*dense .*toarray"):
-        FourierFeatures().fit(X)
-    with pytest.raises(TypeError, match=r"[Ss]parse .*was passed.*dense .*toarray"):
-        FourierFeatures().fit(rows()).transform(X)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_rows_have_the_features_of_dense_ones(layout, dtype):
+    dense = (rows(40, 6) * (np.random.default_rng(1).random((40, 6)) < 0.3)).astype(dtype)
+    dense[:, 4] = 0.0  # a column that is not there counts as constant
+    weight = np.random.default_rng(2).uniform(0.0, 2.0, size=40)
+    for sample_weight in (None, weight):
+        ours = FourierFeatures(random_state=0).fit(layout(dense), sample_weight=sample_weight)
+        expected = FourierFeatures(random_state=0).fit(dense, sample_weight=sample_weight)
+        assert_allclose(ours.sigma_, expected.sigma_, rtol=1e-12)
+        Z = ours.transform(layout(dense))
+        assert isinstance(Z, np.ndarray)
+        assert Z.dtype == dtype
+        assert_allclose(Z, expected.transform(dense), rtol=0, atol=1e-13 if dtype is np.float64 else 1e-6)
+
+
+def test_a_sparse_row_of_many_columns_is_never_made_dense():
+    import tracemalloc
+
+    d = 50_000
+    X = sparse.random_array((200, d), density=1e-4, rng=np.random.default_rng(0), format="csr")
+    model = FourierFeatures(Gaussian(0.1), rule="iid", n_components=16, random_state=0).fit(X)
+    tracemalloc.start()
+    model.transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.3 * 200 * d * 8
 
 
 BAD = {

@@ -5,7 +5,19 @@ import re
 import numpy as np
 import pytest
 
-from spectralkit import Atomic, Gaussian, Matern, SpectralMeasure, SpectralMixture, positive
+from spectralkit import (
+    Atomic,
+    BandLimited,
+    Gaussian,
+    Ladder,
+    Laplacian,
+    Matern,
+    Periodic,
+    RationalQuadratic,
+    SpectralMeasure,
+    SpectralMixture,
+    positive,
+)
 from spectralkit.spectra import Product, Radial, Sum
 from spectralkit.testing import SPECTRUM_LAWS, check_spectrum
 
@@ -33,6 +45,8 @@ def _rest(d):
 # label -> measure in d columns, capabilities that it has not
 ALL_BUT_ATOMS = {"atoms"}
 HEAVY_TAILS = {"atoms", "mgf"}
+NOT_ROUND = {"atoms", "mgf", "polar"}
+NO_PRODUCT = {"density", "polar", "atoms"}
 MEASURES = {
     "gaussian": (lambda d: Gaussian(0.3), ALL_BUT_ATOMS),
     "gaussian, sigma per column": (lambda d: Gaussian(_scales(d)), ALL_BUT_ATOMS),
@@ -41,13 +55,22 @@ MEASURES = {
     "matern 3/2, sigma per column": (lambda d: Matern(_scales(d), nu=1.5), HEAVY_TAILS),
     "matern 5/2": (lambda d: Matern(0.25, nu=2.5), HEAVY_TAILS),
     "matern 9/2": (lambda d: Matern(250.0, nu=4.5), HEAVY_TAILS),
+    "matern 0.3": (lambda d: Matern(0.3, nu=0.3), HEAVY_TAILS | {"torch"}),
+    "matern 2.2, sigma per column": (lambda d: Matern(_scales(d), nu=2.2), HEAVY_TAILS | {"torch"}),
+    "rational quadratic": (lambda d: RationalQuadratic(0.3, alpha=d / 2 + 0.3), HEAVY_TAILS),
+    "rational quadratic, sigma per column": (lambda d: RationalQuadratic(_scales(d), alpha=d / 2 + 3.0), HEAVY_TAILS),
+    "laplacian": (lambda d: Laplacian(0.3), NOT_ROUND),
+    "laplacian, sigma per column": (lambda d: Laplacian(_scales(d)), NOT_ROUND),
+    "band limited": (lambda d: BandLimited(0.7), ALL_BUT_ATOMS),
     "mixture": (_mixture, ALL_BUT_ATOMS),
+    "ladder": (lambda d: Ladder([0.4, 0.8, 1.6]), {"density"}),
     "atoms": (_atoms, {"density"}),
     "atoms of equal weight": (lambda d: Atomic(np.eye(d) + 0.1), {"density"}),
     "multiple": (lambda d: 2.0 * Gaussian(0.3), ALL_BUT_ATOMS),
     "sum": (lambda d: Gaussian(0.3) + 0.5 * Matern(_scales(d), nu=1.5), HEAVY_TAILS),
+    "sum of unequal parts": (lambda d: Gaussian(0.3) + 0.01 * Matern(3.0, nu=0.5), HEAVY_TAILS),
     "sum with atoms": (lambda d: Gaussian(0.2) + _atoms(d), {"density", "atoms"}),
-    "product on shared columns": (lambda d: Gaussian(0.3) * _mixture(d), {"density", "polar", "atoms"}),
+    "product on shared columns": (lambda d: Gaussian(0.3) * _mixture(d), NO_PRODUCT),
     "product of atoms": (lambda d: _atoms(d) * Atomic(np.full((2, d), 0.3) * [[1], [2]]), {"density", "polar"}),
 }
 GROUPED = {
@@ -64,17 +87,27 @@ GROUPED = {
         {"density", "atoms"},
     ),
 }
-CASES = [(label, d) for d in DIMENSIONS for label in (MEASURES if d == 1 else MEASURES | GROUPED)]
+ONE_COLUMN = {
+    "periodic": (lambda d: Periodic(0.4, 0.7), {"density", "parameters of known unit"}),
+    "periodic times gaussian": (
+        lambda d: Periodic(0.4, 0.7) * Gaussian(0.1),
+        {*NO_PRODUCT, "parameters of known unit"},
+    ),
+}
+CASES = [(label, d) for d in DIMENSIONS for label in MEASURES | (ONE_COLUMN if d == 1 else GROUPED)]
 
 
 ISOTROPIC = {"gaussian", "gaussian, tiny sigma", "matern 1/2", "matern 5/2", "matern 9/2", "multiple"}
+ISOTROPIC |= {"matern 0.3", "rational quadratic", "band limited", "sum of unequal parts"}
 
 
 @pytest.mark.parametrize(("label", "d"), CASES)
 def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
-    make, missing = (MEASURES | GROUPED)[label]
+    make, missing = (MEASURES | GROUPED | ONE_COLUMN)[label]
     if d > 1 and label not in ISOTROPIC:
         missing = missing | {"isotropy"}
+    if label == "band limited" and d not in (1, 3):
+        missing = missing | {"torch"}
     report = check_spectrum(make(d), d)
     expected = {law.name: "ran" for law in SPECTRUM_LAWS}
     for law in SPECTRUM_LAWS:
@@ -357,17 +390,17 @@ def test_what_resolve_makes_is_not_shared_with_the_caller():
     assert resolved == Gaussian([0.1, 0.2])
 
 
-class RationalQuadratic(Radial):
+class InverseMultiquadric(Radial):
     alpha: float = positive(default=1.0)
 
     def _profile(self, s):
-        return (1 + 2 * np.pi**2 * s / self.alpha) ** (-self.alpha)
+        return (1 + 4 * np.pi**2 * s) ** (-self.alpha)
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_a_radial_family_of_one_method_has_kernel_gradients_support_and_torch(d):
-    assert RationalQuadratic(0.3).capabilities(d) == {"support", "torch"}
-    report = check_spectrum(RationalQuadratic(_scales(d), alpha=1.3), d)
+    assert InverseMultiquadric(0.3).capabilities(d) == {"support", "torch"}
+    report = check_spectrum(InverseMultiquadric(_scales(d), alpha=1.3), d)
     assert {law for law, outcome in report.items() if outcome == "ran"} == {
         law.name for law in SPECTRUM_LAWS if set(law.needs) <= {"support", "torch", "parameters of known unit"}
     }

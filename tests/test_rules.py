@@ -9,7 +9,7 @@ from scipy import special, stats
 from sklearn.kernel_approximation import RBFSampler
 
 from spectralkit import Atomic, CapabilityError, FourierFeatures, Gaussian, Matern, SpectralMixture, TemplateError, maps
-from spectralkit.rules import IID, QMC, AtomsRule, Nodes, Orthogonal, RandomRule, Rule, nodes
+from spectralkit.rules import IID, QMC, Atoms, Nodes, Orthogonal, RandomRule, Rule, nodes
 from spectralkit.testing import check_map, check_rule
 
 UNIT = 1 / (2 * math.pi)  # the sigma of lengthscale 1: 2 pi omega is standard normal
@@ -56,7 +56,7 @@ def test_random_rules_obey_their_laws(name, rule, d):
 def test_the_rule_of_atoms_obeys_its_laws(d):
     atoms = measures(d)["atoms"]
     for measure in (atoms, 2.0 * atoms + Atomic(np.ones((2, d))), atoms * Atomic(np.ones((2, d)))):
-        assert check_rule(AtomsRule(), measure, d) == LAWS_OF_ATOMS
+        assert check_rule(Atoms(), measure, d) == LAWS_OF_ATOMS
 
 
 class OneSided(RandomRule):
@@ -382,7 +382,7 @@ def test_names_and_objects_and_defaults():
         assert nodes(Gaussian(0.1), None, 2, name).width == 256
         assert rule == type(rule)()
         assert hash(rule) == hash(type(rule)())
-        assert rule != AtomsRule()
+        assert rule != Atoms()
     assert_array_equal(nodes(Gaussian(0.1), 8, 2).frequencies, nodes(Gaussian(0.1), 8, 2, "qmc", 0).frequencies)
     assert nodes(Gaussian(0.1), np.int64(5), 2).width == 5
 

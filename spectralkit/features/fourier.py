@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spectralkit._validation import check_sample_weight
@@ -123,7 +123,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Points; their columns may have any units.
         y : array-like of shape (n_samples,), optional
             Targets; not used by the spectra that can be named.
@@ -135,15 +135,16 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        X = validate_data(self, X, dtype=_FLOATS)
-        sample_weight = check_sample_weight(sample_weight, len(X))
+        given, X = X, check_array(X, dtype=_FLOATS, accept_sparse="csr", estimator=self, input_name="X")
+        sample_weight = check_sample_weight(sample_weight, X.shape[0])
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         spectrum = as_spectrum(self.spectrum).resolve(
             X, y, sample_weight=sample_weight, sigma=self.sigma, multiplier=self.multiplier
         )
-        self.nodes_ = nodes(spectrum, self.n_components, X.shape[1], self.rule, seed)
-        self.spectrum_ = spectrum
-        self._centre = X.mean(axis=0, dtype=np.float64)  # for rounding only: features do not depend on it
+        chosen = nodes(spectrum, self.n_components, X.shape[1], self.rule, seed)
+        validate_data(self, given, skip_check_array=True)  # nothing is set before all has succeeded
+        self.spectrum_, self.nodes_ = spectrum, chosen
+        self._centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()  # for rounding only
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -151,8 +152,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points. The features of sparse rows are dense.
 
         Returns
         -------
@@ -160,7 +161,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
             The cosines, then the sines, then for an odd width one cosine with a random phase. float32 for float32 X.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        X = validate_data(self, X, reset=False, dtype=_FLOATS, accept_sparse="csr")
         return fourier(X, self.nodes_, self._centre, self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -181,8 +182,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
             expected = getattr(self, "feature_names_in_", None)
             if len(input_features) != self.n_features_in_:
                 raise ValueError(
-                    f"input_features should have length {self.n_features_in_}, the number of columns seen in fit, got "
-                    f"{len(input_features)}."
+                    "input_features should have length equal to the number of columns seen in fit, "
+                    f"{self.n_features_in_}, got {len(input_features)}."
                 )
             if expected is not None and list(input_features) != list(expected):
                 raise ValueError("input_features is not equal to feature_names_in_, the names seen in fit.")
@@ -194,7 +195,10 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     @property
     def sigma_(self) -> Any:
         """The frequency scale of `spectrum_`."""
-        return self.spectrum_.sigma  # type: ignore[attr-defined]
+        params = self.spectrum_.get_params()  # multiples and column groups pass the name through
+        if "sigma" not in params:
+            raise AttributeError(f"{self.spectrum_!r} has no single sigma; look at spectrum_ instead.")
+        return params["sigma"]
 
     @property
     def frequencies_(self) -> np.ndarray:
@@ -206,7 +210,11 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         """The weights of `nodes_`."""
         return self.nodes_.weights
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "nodes_")
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 
-from spectralkit._xp import as_floating, is_torch
+from spectralkit._validation import as_points
 from spectralkit.spectra._parameters import Parametrized
 from spectralkit.spectra._template import Data, TemplateError
 
@@ -35,7 +36,17 @@ _ALTERNATIVES = {
 
 
 class CapabilityError(TypeError):
-    """A measure was asked for something that it cannot give."""
+    """A measure was asked for something that it cannot give.
+
+    Examples
+    --------
+    >>> from spectralkit import Atomic, CapabilityError
+    >>> try:
+    ...     Atomic([1.0]).density([0.5])
+    ... except CapabilityError as error:
+    ...     print(error)
+    Atomic(frequencies=[1.0]) has no density in 1 column(s). Use random features with rule='qmc' instead.
+    """
 
 
 class Capable(Parametrized):
@@ -79,7 +90,7 @@ class Capable(Parametrized):
 
         Parameters
         ----------
-        X : array of shape (n, d)
+        X : array or sparse array of shape (n, d)
             The points.
         y : array of shape (n,), optional
             The targets, for templates that read them.
@@ -109,7 +120,8 @@ class Capable(Parametrized):
         >>> Gaussian().resolve(np.array([[0.0, 1.0], [2.0, 1.0]])).sigma.round(6)
         array([0.11254, 0.11254])
         """
-        data = Data(as_points(X, "X", rows=True), y, sample_weight, sigma, multiplier)
+        points = X if sparse.issparse(X) else as_points(X, "X", rows=True)
+        data = Data(points, y, sample_weight, sigma, multiplier)
         self._check_columns(data.X.shape[1])
         data.check_scale()
         if data.scale_is_given and not any(name.split("__")[-1] == "sigma" for name in self._open_names()):
@@ -176,14 +188,15 @@ class Capable(Parametrized):
 
         Returns
         -------
-        self
+        SpectralMeasure
+            The measure itself.
 
         Raises
         ------
         TemplateError
             If a parameter is open.
         ValueError
-            If the measure describes another number of columns.
+            If the measure describes another number of columns, or a name is not that of a capability.
         CapabilityError
             Naming the measure, the capability and an alternative.
         """
@@ -195,35 +208,22 @@ class Capable(Parametrized):
         if d is not None:
             self._check_columns(d)
             for name in names:
-                if not self._has(name, d):
-                    raise CapabilityError(
-                        f"{self!r} has no {name} in {d} column(s). Use {_ALTERNATIVES[name]} instead."
-                    )
+                self._require_capability(name, d)
         return self
+
+    def _require_capability(self, name: str, d: int) -> None:
+        if name not in CAPABILITIES:
+            raise ValueError(f"{name!r} is not a capability; the capabilities are {', '.join(CAPABILITIES)}.")
+        if not self._has(name, d):
+            without_draws = name in ("transport", "torch") or self._has("transport", d)
+            instead = _ALTERNATIVES[name if without_draws else "transport"]
+            raise CapabilityError(f"{self!r} has no {name} in {d} column(s). Use {instead} instead.")
 
     def _check_columns(self, d: int) -> None:
         if self.dimension not in (None, d):
-            raise ValueError(f"{self!r} describes {self.dimension} column(s), but the points have {d}.")
+            raise ValueError(
+                f"{self!r} describes {self.dimension} column(s), but the points have {d}. Give points with "
+                f"{self.dimension} columns, or choose columns with .on([...])."
+            )
         for child in self._children().values():
             child._check_columns(d)
-
-
-def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
-    """An array or tensor of float32 or float64 whose last axis is the columns.
-
-    With `rows`, arrays must be (rows, columns) and tensors (..., rows, columns).
-    """
-    points = as_floating(points)
-    if rows and (points.ndim < 2 or (points.ndim > 2 and not is_torch(points))):
-        raise ValueError(
-            f"{name} must be two-dimensional, (rows, columns), got shape {tuple(points.shape)}. "
-            "Use reshape(-1, 1) if it has one column."
-        )
-    if rows and not is_torch(points) and not np.isfinite(points).all():
-        row = int(np.argmin(np.isfinite(points).all(axis=1)))
-        raise ValueError(
-            f"{name} has NaN or infinite values, the first in row {row}. Fill them in or leave the rows out."
-        )
-    if points.ndim == 0:
-        raise ValueError(f"{name} must have an axis of columns, the last one, got a single number. Put it into a list.")
-    return points

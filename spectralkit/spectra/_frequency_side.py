@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spectralkit._validation import as_points
 from spectralkit._xp import namespace
-from spectralkit.spectra._capable import Capable, as_points
+from spectralkit.spectra._capable import Capable
 from spectralkit.spectra._choose import inside_unit_interval
 
 
@@ -53,7 +54,7 @@ class FrequencySide(Capable):
             If the measure cannot be sampled.
         """
         self.require("transport", d=d)
-        return self._transport(inside_unit_interval(u), d)
+        return self._transport(_checked_uniforms(u, self._uniforms(d)), d)
 
     def polar_uniforms(self, d: int) -> int:
         """Return how many uniform numbers `polar` takes per frequency in d columns.
@@ -94,7 +95,10 @@ class FrequencySide(Capable):
             If the measure cannot be drawn from directions.
         """
         self.require("polar", d=d)
-        return self._polar(v, inside_unit_interval(u), d)
+        v, u = np.asarray(v, dtype=np.float64), _checked_uniforms(u, self._polar_uniforms(d))
+        if v.shape != (len(u), d) or not np.isfinite(v).all():
+            raise ValueError(f"v must be unit vectors of shape ({len(u)}, {d}), one per row of u, got {v.shape}.")
+        return self._polar(v, u, d)
 
     def atoms(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the point masses of an atomic measure.
@@ -254,6 +258,15 @@ class FrequencySide(Capable):
         x = as_points(x, "x")
         self.require("mgf", d=x.shape[-1])
         return self._log_mgf(x)
+
+
+def _checked_uniforms(u: Any, count: int) -> np.ndarray:
+    u = np.asarray(u, dtype=np.float64)
+    if u.ndim != 2 or u.shape[1] != count:
+        raise ValueError(f"u must have shape (n, {count}), one column per uniform number, got {u.shape}.")
+    if not ((u >= 0) & (u <= 1)).all():
+        raise ValueError(f"u must be numbers between 0 and 1, got values from {u.min()} to {u.max()}.")
+    return inside_unit_interval(u)
 
 
 def _fraction(tol: float) -> float:

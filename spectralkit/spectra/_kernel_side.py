@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from spectralkit._validation import as_points
 from spectralkit._xp import cast_like, is_torch
-from spectralkit.spectra._capable import Capable, as_points
+from spectralkit.spectra._capable import Capable
 from spectralkit.spectra._dual import Dual
 from spectralkit.spectra._lags import Differences, Lags, all_pairs
 
@@ -102,7 +103,10 @@ class KernelSide(Capable):
             raise TypeError("gram_gradient takes NumPy arrays. Under torch, call backward() on what gram(X) returns.")
         X = as_points(X, "X", rows=True)
         self.require(d=X.shape[1])
-        wanted = np.ones(self._parameter_count(), dtype=bool) if free is None else np.asarray(free, dtype=bool)
+        count = self._parameter_count()
+        wanted = np.ones(count, dtype=bool) if free is None else np.asarray(free, dtype=bool)
+        if wanted.shape != (count,):
+            raise ValueError(f"free must have shape ({count},), one per number of pack(), got {wanted.shape}.")
         G = np.empty((int(wanted.sum()), len(X), len(X)), dtype=X.dtype)
         rows = iter(G)
         out = [next(rows) if is_wanted else None for is_wanted in wanted]

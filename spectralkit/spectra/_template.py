@@ -9,10 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from spectralkit._validation import is_positive_number
 
 
 class TemplateError(ValueError):
-    """A numeric method was called on a measure that still has open parameters."""
+    """A numeric method was called on a measure that still has open parameters.
+
+    Examples
+    --------
+    >>> from spectralkit import Gaussian, TemplateError
+    >>> try:
+    ...     Gaussian().gram([[0.0], [1.0]])
+    ... except TemplateError as error:
+    ...     print(error)
+    Gaussian() is a template: it has no sigma yet. Call resolve(X, y), or give the numbers.
+    """
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,15 @@ class Data:
         Factor on that scale.
     extra : int
         Number of columns that the other factors of a product add to those of X.
+
+    Examples
+    --------
+    What an open sigma becomes:
+
+    >>> import numpy as np
+    >>> from spectralkit.spectra import Data
+    >>> Data(np.array([[0.0], [2.0]])).scale().round(6)
+    array([0.159155])
     """
 
     X: np.ndarray
@@ -48,21 +71,48 @@ class Data:
         return not isinstance(self.sigma, str) or self.multiplier != 1.0
 
     def on(self, columns: Sequence[int]) -> Data:
-        """The data of a column group; a sigma per column is narrowed with them."""
+        """Return the data of a column group; a sigma per column is narrowed with them.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Column numbers.
+
+        Returns
+        -------
+        Data
+            The same rows with these columns.
+        """
         columns = list(columns)
         per_column = not isinstance(self.sigma, str) and np.ndim(self.sigma) == 1
         sigma = np.asarray(self.sigma)[columns] if per_column else self.sigma
         return dataclasses.replace(self, X=self.X[:, columns], sigma=sigma)
 
     def with_extra(self, columns: int) -> Data:
-        """The same data inside a product whose other factors add so many columns."""
+        """Return the same data inside a product whose other factors add columns.
+
+        Parameters
+        ----------
+        columns : int
+            How many they add.
+
+        Returns
+        -------
+        Data
+            With a larger `extra`.
+        """
         return dataclasses.replace(self, extra=self.extra + columns)
 
     def scale(self) -> Any:
-        """The sigma of a measure that left it open, in cycles per unit of X.
+        """Return the sigma of a measure that left it open, in cycles per unit of X.
 
-        ``multiplier * sigma`` if the caller gave sigma; otherwise ``multiplier / (2 pi sqrt(d + extra) sd_j)`` per
-        column, with ``sd_j`` the (weighted) standard deviation of column j, or 1 where that is zero to rounding.
+        It is ``multiplier * sigma`` if the caller gave sigma; otherwise ``multiplier / (2 pi sqrt(d + extra) sd_j)``
+        per column, with ``sd_j`` the (weighted) standard deviation of column j, or 1 where that is zero to rounding.
+
+        Returns
+        -------
+        float or ndarray of shape (d,)
+            The scale.
         """
         if not isinstance(self.sigma, str):
             sigma = self.multiplier * np.asarray(self.sigma, dtype=float)
@@ -70,9 +120,21 @@ class Data:
         return self.multiplier / (2 * math.pi * math.sqrt(self.X.shape[1] + self.extra) * self._standard_deviation())
 
     def _standard_deviation(self) -> np.ndarray:
-        X = np.asarray(self.X, dtype=np.float64)
-        mean = np.average(X, axis=0, weights=self.sample_weight)
-        sd = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=self.sample_weight))
+        """Per column; 1 where it is zero to rounding. Taken from the first row, so that constants give exactly zero."""
+        weight = self.sample_weight
+        if sparse.issparse(self.X):
+            mean, variance = mean_variance_axis(sparse.csr_array(self.X, dtype=np.float64), axis=0, weights=weight)
+            sd = np.sqrt(variance)
+        else:
+            rows = np.asarray(self.X if weight is None else self.X[weight > 0], dtype=np.float64)
+            weight = None if weight is None else weight[weight > 0]
+            shifted = rows - rows[0]
+            size = np.abs(shifted).max(axis=0)
+            size[size == 0] = 1.0  # squares of tiny or huge columns would under- or overflow
+            shifted /= size
+            centre = np.average(shifted, axis=0, weights=weight)
+            sd = size * np.sqrt(np.average((shifted - centre) ** 2, axis=0, weights=weight))
+            mean = rows[0] + size * centre
         return np.where(sd > 10 * np.finfo(np.float64).eps * np.abs(mean), sd, 1.0)
 
     def check_scale(self) -> None:
@@ -89,5 +151,5 @@ class Data:
                     f"sigma must be one number or one per column: it has shape {sigma.shape}, but X has "
                     f"{self.X.shape[1]} columns."
                 )
-        if not (np.ndim(self.multiplier) == 0 and np.isfinite(self.multiplier) and self.multiplier > 0):
+        if not is_positive_number(self.multiplier):
             raise ValueError(f"multiplier must be a positive finite number, got {self.multiplier!r}.")

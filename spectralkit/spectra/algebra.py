@@ -30,7 +30,7 @@ class _Parts(SpectralMeasure):
         return f"({self!r})"
 
     @classmethod
-    def of(cls, *measures: SpectralMeasure) -> Self:
+    def _of(cls, *measures: SpectralMeasure) -> Self:
         """Compose, with nested compositions of the same kind made flat."""
         flat = [part for m in measures for part in (m.parts if type(m) is cls else (m,))]
         return cls(tuple(flat))
@@ -145,7 +145,19 @@ class Sum(_Parts):
         return np.concatenate(frequencies), np.concatenate(weights)
 
     def _cutoff(self, tol: float, d: int) -> np.ndarray:
-        return np.max([np.broadcast_to(part._cutoff(tol, d), d) for part in self.parts], axis=0)
+        """The smaller of two boxes: every part leaves out the same fraction of its own mass, or the same mass."""
+        masses = np.array([float(part._mass()) for part in self.parts])
+        same_fraction = np.full(len(masses), tol)
+        same_mass = tol * masses.sum() / (len(masses) * masses)
+        return min(self._box(same_fraction, d), self._box(same_mass, d), key=np.prod)
+
+    def _box(self, fractions: np.ndarray, d: int) -> np.ndarray:
+        boxes = [
+            np.broadcast_to(part._cutoff(float(fraction), d), d)
+            for part, fraction in zip(self.parts, fractions, strict=True)
+            if fraction < 1  # a part of less mass than it may leave out is left out whole
+        ]
+        return np.max(boxes, axis=0)
 
     def _support(self, tol: float, d: int) -> np.ndarray:
         return np.max([np.broadcast_to(part._support(tol, d), d) for part in self.parts], axis=0)

@@ -86,15 +86,15 @@ class SpectralMeasure(KernelSide, FrequencySide):
     def __add__(self, other: SpectralMeasure) -> SpectralMeasure:
         from spectralkit.spectra.algebra import Sum
 
-        return Sum.of(self, other) if isinstance(other, SpectralMeasure) else NotImplemented
+        return Sum._of(self, other) if isinstance(other, SpectralMeasure) else NotImplemented
 
     def __mul__(self, other: Any) -> SpectralMeasure:
         from spectralkit.spectra.algebra import Product
         from spectralkit.spectra.wrappers import Scaled
 
         if isinstance(other, SpectralMeasure):
-            return Product.of(self, other)
-        return Scaled.of(other, self) if np.ndim(other) == 0 else NotImplemented
+            return Product._of(self, other)
+        return Scaled._of(other, self) if np.ndim(other) == 0 else NotImplemented
 
     __rmul__ = __mul__
 
@@ -119,7 +119,7 @@ class SpectralMeasure(KernelSide, FrequencySide):
         """
         from spectralkit.spectra.wrappers import OnColumns
 
-        return OnColumns.of(self, columns)
+        return OnColumns._of(self, columns)
 
     def _narrowed(self, columns: Sequence[int]) -> SpectralMeasure:
         """The same kernel for points that have lost all but these columns, which must be all that it depends on."""

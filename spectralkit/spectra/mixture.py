@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
+from spectralkit._validation import is_integer
 from spectralkit._xp import convert, is_torch, logsumexp, namespace
 from spectralkit.spectra._choose import choose_signed
 from spectralkit.spectra._lags import Lags
@@ -72,6 +73,8 @@ class SpectralMixture(SpectralMeasure):
         return shape[1] if len(shape) == 2 else 1
 
     def _check_parameters(self) -> None:
+        if self.n_mixtures is not None and not is_integer(self.n_mixtures, at_least=1):
+            raise ValueError(f"SpectralMixture: n_mixtures must be an integer of at least 1, got {self.n_mixtures!r}.")
         counts = {
             name: np.shape(getattr(self, name))
             for name in ("weights", "means", "sigmas")
@@ -90,8 +93,6 @@ class SpectralMixture(SpectralMeasure):
                 + ", ".join(f"{name} {shape}" for name, shape in counts.items())
                 + (f", n_mixtures {self.n_mixtures}." if self.n_mixtures is not None else ".")
             )
-        if self.n_mixtures is not None and not (float(self.n_mixtures).is_integer() and self.n_mixtures >= 1):
-            raise ValueError(f"SpectralMixture: n_mixtures must be an integer of at least 1, got {self.n_mixtures!r}.")
 
     def _components(self, like: Any) -> list[tuple[Any, Any, Any]]:
         """(weight, mean (d,), sigma (d,)) of each component, converted to the library of `like`."""

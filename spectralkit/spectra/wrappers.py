@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from spectralkit._validation import is_integer
 from spectralkit._xp import convert, namespace
 from spectralkit.spectra._lags import Lags
 from spectralkit.spectra._parameters import Parameter, fixed, plain_repr, positive
@@ -55,6 +56,11 @@ class _Wrapper(SpectralMeasure):
         return super().parameters() + self.part.parameters()
 
     def replace(self, **changes: Any) -> Self:
+        unknown = [name for name in changes if name not in self.get_params()]
+        if unknown:
+            raise ValueError(
+                f"{self!r} has no parameter {unknown[0]!r}; it has {', '.join(sorted(self.get_params()))}."
+            )
         own_names = {field.name for field in dataclasses.fields(self)}
         own = {name: value for name, value in changes.items() if name in own_names}
         inner = {name: value for name, value in changes.items() if name not in own_names}
@@ -97,7 +103,7 @@ class Scaled(_Wrapper):
     factor: Any = positive(default=1.0)
 
     @classmethod
-    def of(cls, factor: Any, measure: SpectralMeasure) -> Scaled:
+    def _of(cls, factor: Any, measure: SpectralMeasure) -> Scaled:
         """Scale; a multiple of a multiple is one multiple."""
         if isinstance(measure, Scaled):
             return cls(factor=factor * measure.factor, part=measure.part)
@@ -190,12 +196,11 @@ class OnColumns(_Wrapper):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        group = self.group
-        if not group or len(set(group)) != len(group) or min(group) < 0:
-            raise ValueError(f"on(columns) needs distinct column numbers of at least 0, got {list(group)}.")
+        group = _column_numbers(self.group)
         if self.part.dimension not in (None, len(group)):
             raise ValueError(
-                f"{self.part!r} describes {self.part.dimension} column(s), but on({list(group)}) gives it {len(group)}."
+                f"{self.part!r} describes {self.part.dimension} columns, but on({list(group)}) gives it {len(group)}. "
+                f"Give {self.part.dimension} column numbers."
             )
 
     @property
@@ -203,11 +208,11 @@ class OnColumns(_Wrapper):
         return (OnColumns, Scaled)
 
     @classmethod
-    def of(cls, measure: SpectralMeasure, columns: Sequence[int]) -> SpectralMeasure:
+    def _of(cls, measure: SpectralMeasure, columns: Sequence[int]) -> SpectralMeasure:
         """Restrict; a multiple stays outermost, and a group of a group is one group."""
-        group = tuple(int(column) for column in columns)
+        group = _column_numbers(columns)
         if isinstance(measure, Scaled):
-            return Scaled.of(measure.factor, cls.of(measure.part, group))
+            return Scaled._of(measure.factor, cls._of(measure.part, group))
         if isinstance(measure, OnColumns):
             measure._check_columns(len(group))
             return cls(measure.part, tuple(group[column] for column in measure.group))
@@ -290,3 +295,14 @@ class OnColumns(_Wrapper):
 
     def _log_mgf(self, x: Any) -> Any:
         return self.part._log_mgf(x[..., list(self.group)])
+
+
+def _column_numbers(columns: Any) -> tuple[int, ...]:
+    """The argument of ``on`` as plain integers."""
+    try:
+        group = tuple(columns)
+    except TypeError:
+        group = ()
+    if not all(is_integer(c, at_least=0) for c in group) or not 0 < len(group) == len(set(group)):
+        raise ValueError(f"on(columns) needs distinct column numbers of at least 0, got {columns!r}.")
+    return tuple(int(c) for c in group)

@@ -105,6 +105,15 @@ def _float32_far_from_the_origin_is_as_good_as_near(case: _MapCase) -> None:
 
 
 @law(MAP_LAWS)
+def _float32_far_from_the_centre_is_as_good_as_near(case: _MapCase) -> None:
+    X = np.rint(case.points * 16) / 16 + 1e6
+    amplitude = np.sqrt(case.nodes.weights.max())
+    np.testing.assert_allclose(
+        case.map(X.astype(np.float32), case.nodes, 0.0), case.map(X, case.nodes, 1e6), rtol=0, atol=1e-5 * amplitude
+    )
+
+
+@law(MAP_LAWS)
 def _the_input_is_left_alone(case: _MapCase) -> None:
     X = case.points.copy()
     X.flags.writeable = False

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from spectralkit import spectra
-from spectralkit.spectra import Atomic, CapabilityError, Scaled, SpectralMeasure, Sum
+from spectralkit.spectra import Atomic, CapabilityError, SpectralMeasure, Sum
 from spectralkit.testing._law import SIX_SIGMA, Law, law, run_laws
 
 _DRAWS = 60_000
@@ -361,7 +361,7 @@ def _measures_are_values(case: SpectrumCase) -> None:
             f"repr does not evaluate to the measure: {measure!r}"
         )
     np.testing.assert_allclose(measure.unpack(measure.pack()).pack(), measure.pack(), rtol=1e-14, atol=1e-14)
-    assert measure != Scaled.of(2.0, measure)
+    assert measure != 2.0 * measure
     assert measure != Sum((measure, measure))
     try:
         measure.mass = 1.0  # type: ignore[misc]
