@@ -4,9 +4,14 @@ from spectralkit.features import FourierFeatures
 from spectralkit.kernels import SpectralKernel
 from spectralkit.spectra import (
     Atomic,
+    BandLimited,
     CapabilityError,
     Gaussian,
+    Ladder,
+    Laplacian,
     Matern,
+    Periodic,
+    RationalQuadratic,
     SpectralMeasure,
     SpectralMixture,
     TemplateError,
@@ -19,10 +24,15 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Atomic",
+    "BandLimited",
     "CapabilityError",
     "FourierFeatures",
     "Gaussian",
+    "Ladder",
+    "Laplacian",
     "Matern",
+    "Periodic",
+    "RationalQuadratic",
     "SpectralKernel",
     "SpectralMeasure",
     "SpectralMixture",

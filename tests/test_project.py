@@ -68,7 +68,7 @@ LAYERS_OF_SPECTRA = [
     ["base"],
     ["_bessel", "_has_sigma"],
     ["radial", "mixture", "atomic"],
-    ["matern"],
+    ["matern", "rational_quadratic", "band_limited", "laplacian", "ladder", "periodic"],
     ["algebra", "wrappers"],
     ["_sklearn"],
     [""],  # spectralkit/spectra/__init__.py

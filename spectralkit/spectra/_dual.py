@@ -7,9 +7,12 @@ needed by the formulas of the package; a function without a rule raises and says
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from spectralkit._xp import is_torch, stop_gradient
 
 
 class Dual(np.lib.mixins.NDArrayOperatorsMixin):
@@ -68,13 +71,35 @@ class Dual(np.lib.mixins.NDArrayOperatorsMixin):
                 f"The formula calls numpy.{ufunc.__name__} (method {method!r}), for which no derivative rule is known. "
                 "Write the formula with other functions, or give the measure its own _covariance_gradient."
             )
-        values = [a.value if isinstance(a, Dual) else a for a in args]
-        out = ufunc(*values)
-        slope: Any = 0.0
-        for argument, rule in zip(args, rules, strict=True):
-            if isinstance(argument, Dual):
-                slope = slope + rule(out, *values) * argument.slope
-        return Dual(out, slope)
+        return chain(ufunc, rules, *args)
+
+
+def chain(function: Callable, rules: Sequence[Callable], *args: Any) -> Any:
+    """``function(*args)`` by the chain rule if an argument is a dual number, as it is if none is.
+
+    For special functions, whose derivatives a family knows in closed form: ``rules`` has one function per argument,
+    ``(out, *values)`` to the partial derivative.
+    """
+    values = [a.value if isinstance(a, Dual) else a for a in args]
+    out = function(*values)
+    slopes = [
+        rule(out, *values) * argument.slope
+        for argument, rule in zip(args, rules, strict=True)
+        if isinstance(argument, Dual)
+    ]
+    return Dual(out, sum(slopes[1:], slopes[0])) if slopes else out
+
+
+def carries_derivative(x: Any) -> bool:
+    """Whether x is a dual number or a tensor (perhaps inside vmap, where values cannot be read)."""
+    return isinstance(x, Dual) or is_torch(x)
+
+
+def value_of(x: Any) -> Any:
+    """The value without its derivative, on NumPy in float64."""
+    x = stop_gradient(x)
+    x = np.asarray(x.cpu() if is_torch(x) else getattr(x, "value", x), dtype=np.float64)
+    return x if x.ndim else float(x)
 
 
 def _reciprocal_or_zero(x: Any) -> Any:

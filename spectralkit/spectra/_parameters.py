@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 import numpy as np
 
-from spectralkit._xp import is_torch
-from spectralkit.spectra._dual import Dual
+from spectralkit.spectra._dual import Dual, carries_derivative
 
 Domain = Literal["positive", "real", "fixed"]
 
@@ -25,13 +24,23 @@ def positive(default: Any = None) -> Any:
 
     Parameters
     ----------
-    default : float, array or None
+    default : float, array or None, default=None
         The value when none is given. None together with the name in ``open_`` makes the object a template.
 
     Returns
     -------
     dataclasses.Field
         To be assigned to the annotated class attribute.
+
+    Examples
+    --------
+    >>> from spectralkit import SpectralMeasure, fixed, positive, real
+    >>> class Chirp(SpectralMeasure):
+    ...     width: float = positive(default=1.0)
+    ...     drift: float = real(default=0.0)
+    ...     order: int = fixed(default=2)
+    >>> [(p.name, p.domain) for p in Chirp(drift=-0.5).parameters()]
+    [('width', 'positive'), ('drift', 'real')]
     """
     return dataclasses.field(default=default, metadata={"domain": "positive"})
 
@@ -41,13 +50,23 @@ def real(default: Any = None) -> Any:
 
     Parameters
     ----------
-    default : float, array or None
+    default : float, array or None, default=None
         The value when none is given.
 
     Returns
     -------
     dataclasses.Field
         To be assigned to the annotated class attribute.
+
+    Examples
+    --------
+    >>> from spectralkit import SpectralMeasure, fixed, positive, real
+    >>> class Chirp(SpectralMeasure):
+    ...     width: float = positive(default=1.0)
+    ...     drift: float = real(default=0.0)
+    ...     order: int = fixed(default=2)
+    >>> [(p.name, p.domain) for p in Chirp(drift=-0.5).parameters()]
+    [('width', 'positive'), ('drift', 'real')]
     """
     return dataclasses.field(default=default, metadata={"domain": "real"})
 
@@ -57,13 +76,23 @@ def fixed(default: Any = None) -> Any:
 
     Parameters
     ----------
-    default : object
+    default : object, default=None
         The value when none is given.
 
     Returns
     -------
     dataclasses.Field
         To be assigned to the annotated class attribute.
+
+    Examples
+    --------
+    >>> from spectralkit import SpectralMeasure, fixed, positive, real
+    >>> class Chirp(SpectralMeasure):
+    ...     width: float = positive(default=1.0)
+    ...     drift: float = real(default=0.0)
+    ...     order: int = fixed(default=2)
+    >>> [(p.name, p.domain) for p in Chirp(drift=-0.5).parameters()]
+    [('width', 'positive'), ('drift', 'real')]
     """
     return dataclasses.field(default=default, metadata={"domain": "fixed"})
 
@@ -106,7 +135,10 @@ class Parametrized:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if _domain(field) != "fixed" and value is not None and not _carries_derivative(value):
+            if value is None:
+                if field.name not in self.open_ and field.default is not None:
+                    raise TypeError(f"{type(self).__name__}: {field.name} must be given, got None.")
+            elif _domain(field) != "fixed" and not carries_derivative(value):
                 self._check_numbers(field.name, value, must_be_positive=_domain(field) == "positive")
         self._check_parameters()
 
@@ -266,7 +298,10 @@ class Parametrized:
         parameters = self.parameters()
         size = sum(p.size for p in parameters)
         if np.shape(theta) != (size,):
-            raise ValueError(f"{self!r} has {size} free numbers, but theta has shape {np.shape(theta)}.")
+            raise ValueError(
+                f"{self!r} has {size} free numbers, but theta has shape {np.shape(theta)}. Give one number for "
+                "each, in the order of pack()."
+            )
         ends = np.cumsum([p.size for p in parameters])
         return self.replace(
             **{p.name: p.unpacked(theta[end - p.size : end]) for p, end in zip(parameters, ends, strict=True)}
@@ -307,11 +342,6 @@ def _domain(field: dataclasses.Field) -> Domain:
 def plain_repr(value: Any) -> str:
     """`repr` of a value that evaluates without NumPy in scope: arrays as nested lists, NumPy numbers as Python's."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
-
-
-def _carries_derivative(value: Any) -> bool:
-    """Tensors (perhaps inside vmap, where values cannot be read) and dual numbers are not checked."""
-    return is_torch(value) or isinstance(value, Dual)
 
 
 def _equal(a: Any, b: Any) -> bool:

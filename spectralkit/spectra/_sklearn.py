@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from spectralkit.spectra.band_limited import BandLimited
 from spectralkit.spectra.base import SpectralMeasure
-from spectralkit.spectra.radial import Gaussian, Matern
+from spectralkit.spectra.laplacian import Laplacian
+from spectralkit.spectra.matern import Matern
+from spectralkit.spectra.radial import Gaussian
+from spectralkit.spectra.rational_quadratic import RationalQuadratic
 
 SPECTRA_BY_NAME: dict[str, SpectralMeasure] = {
     "gaussian": Gaussian(),
     "matern12": Matern(nu=0.5),
     "matern32": Matern(nu=1.5),
     "matern52": Matern(nu=2.5),
+    "rational_quadratic": RationalQuadratic(),
+    "laplacian": Laplacian(),
+    "band_limited": BandLimited(),
 }
 
 
@@ -52,6 +59,12 @@ class SpectrumParams:
         prefix = "spectrum__"
         nested = {name.removeprefix(prefix): value for name, value in params.items() if name.startswith(prefix)}
         direct = {name: value for name, value in params.items() if not name.startswith(prefix)}
+        valid = self.get_params(deep=False)  # type: ignore[attr-defined]
+        unknown = [name for name in direct if name.partition("__")[0] not in valid]
+        if unknown:
+            raise ValueError(
+                f"Invalid parameter {unknown[0]!r} for {type(self).__name__}. Valid parameters are: {sorted(valid)!r}."
+            )
         if nested:
             direct["spectrum"] = as_spectrum(direct.get("spectrum", self.spectrum)).replace(**nested)
         return super().set_params(**direct)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Atomic measures: finitely many frequencies."""
+"""Atomic measures: their base, and point masses anywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,54 @@ from spectralkit.spectra._parameters import positive, real
 from spectralkit.spectra.base import SpectralMeasure
 
 
-class Atomic(SpectralMeasure):
+class PointMasses(SpectralMeasure):
+    """Base of the measures of finitely many frequencies: they write ``_atom_arrays(like, d)``.
+
+    It returns frequencies (m, d), one of each pair, and weights (m,) in the library of the array `like`.
+    """
+
+    def _atom_arrays(self, like: Any, d: int) -> tuple[Any, Any]:
+        raise NotImplementedError(f"{type(self).__name__} must write _atom_arrays(like, d).")
+
+    def _covariance(self, lags: Lags) -> Any:
+        xp = namespace(lags.like)
+        total: Any = 0.0
+        for frequency, weight in zip(*self._atom_arrays(lags.like, lags.d), strict=True):
+            total = total + weight * xp.cos(2 * math.pi * lags.turns(frequency))
+        return total
+
+    def _uniforms(self, d: int) -> int:
+        return 1
+
+    def _transport(self, u: np.ndarray, d: int) -> np.ndarray:
+        frequencies, weights = self._atoms(d)
+        i, _, sign = choose_signed(u[:, 0], weights)
+        return sign * frequencies[i]
+
+    def _polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
+        return self._transport(u, d)  # atoms have no use for a direction; sums with other measures have
+
+    def _atoms(self, d: int) -> tuple[np.ndarray, np.ndarray]:
+        frequencies, weights = self._atom_arrays(np.empty(0), d)
+        return frequencies.copy(), weights.copy()
+
+    def _cutoff(self, tol: float, d: int) -> np.ndarray:
+        return np.abs(self._atoms(d)[0]).max(axis=0)
+
+    def _support(self, tol: float, d: int) -> float:
+        return math.inf
+
+    def _log_mgf(self, x: Any) -> Any:
+        frequencies, weights = self._atom_arrays(x, x.shape[-1])
+        xp = namespace(x, frequencies, weights)
+        terms = []
+        for frequency, weight in zip(frequencies, weights, strict=True):
+            exponent = 2 * math.pi * (x * frequency).sum(-1)
+            terms += [xp.log(weight / 2) + exponent, xp.log(weight / 2) - exponent]
+        return logsumexp(terms)
+
+
+class Atomic(PointMasses):
     r"""Point masses at given frequencies: sums of pure waves.
 
     .. math:: k(\tau) = \sum_i w_i \cos(2\pi\,\omega_i\cdot\tau), \qquad k(0) = \sum_i w_i
@@ -67,8 +114,7 @@ class Atomic(SpectralMeasure):
         count = np.shape(self.frequencies)[0]
         return np.full(count, 1 / count) if self.weights is None else self.weights
 
-    def _atom_arrays(self, like: Any) -> tuple[Any, Any]:
-        """Frequencies (m, d) and weights (m,) in the library of `like`."""
+    def _atom_arrays(self, like: Any, d: int) -> tuple[Any, Any]:
         weights = convert(self._atom_weights(), like)
         return convert(self.frequencies, like).reshape((weights.shape[0], -1)), weights
 
@@ -76,16 +122,9 @@ class Atomic(SpectralMeasure):
         weights = self._atom_weights()
         return weights.sum() if is_torch(weights) else float(np.sum(weights))
 
-    def _covariance(self, lags: Lags) -> Any:
-        xp = namespace(lags.like)
-        total: Any = 0.0
-        for frequency, weight in zip(*self._atom_arrays(lags.like), strict=True):
-            total = total + weight * xp.cos(2 * math.pi * lags.turns(frequency))
-        return total
-
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         """One cosine and one sine per atom give its value and all 1 + d derivatives."""
-        frequencies, weights = self._atom_arrays(lags.like)
+        frequencies, weights = self._atom_arrays(lags.like, lags.d)
         d = lags.d
         to_weights = out[len(weights) * d :] if self.weights is not None else [None] * len(weights)
         columns = [lags.column(j) for j in range(d)]
@@ -103,31 +142,3 @@ class Atomic(SpectralMeasure):
                     if slot is not None:
                         lags.expand(quadrature * column, 0.0, slot)
         return lags.expand(total, self._mass())
-
-    def _uniforms(self, d: int) -> int:
-        return 1
-
-    def _transport(self, u: np.ndarray, d: int) -> np.ndarray:
-        i, _, sign = choose_signed(u[:, 0], self._atom_weights())
-        return sign * self._atoms(d)[0][i]
-
-    def _polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
-        return self._transport(u, d)  # atoms have no use for a direction; sums with other measures have
-
-    def _atoms(self, d: int) -> tuple[np.ndarray, np.ndarray]:
-        frequencies, weights = self._atom_arrays(np.empty(0))
-        return frequencies.copy(), weights.copy()
-
-    def _cutoff(self, tol: float, d: int) -> np.ndarray:
-        return np.abs(self._atoms(d)[0]).max(axis=0)
-
-    def _support(self, tol: float, d: int) -> float:
-        return math.inf
-
-    def _log_mgf(self, x: Any) -> Any:
-        xp = namespace(x, self.frequencies, self._atom_weights())
-        terms = []
-        for frequency, weight in zip(*self._atom_arrays(x), strict=True):
-            exponent = 2 * math.pi * (x * frequency).sum(-1)
-            terms += [xp.log(weight / 2) + exponent, xp.log(weight / 2) - exponent]
-        return logsumexp(terms)
