@@ -146,6 +146,7 @@ CALLS = {
     "cutoff": lambda measure: measure.cutoff(0.1, 3),
     "support": lambda measure: measure.support(0.1, 3),
     "log_mgf": lambda measure: measure.log_mgf(X),
+    "factors": lambda measure: measure.factors(3),
 }
 OF_TEMPLATES_TOO = {
     "get_params", "set_params", "replace", "parameters", "pack", "unpack", "is_template", "resolve", "dimension",
@@ -252,6 +253,7 @@ NEEDS = {
     "cutoff": "cutoff",
     "support": "support",
     "log_mgf": "mgf",
+    "factors": "factors",
 }
 
 
@@ -265,7 +267,7 @@ def test_a_missing_capability(method):
     ("measure", "method", "remedy"),
     [
         (G, "atoms", "Use rule='qmc' instead"),
-        (Matern(0.1, nu=0.5), "log_mgf", "Use FourierFeatures instead"),
+        (Matern(0.1, nu=0.5), "log_mgf", "Use random features with rule='qmc' instead"),
         (G * Matern(0.1, nu=0.5), "density", "Use random features"),
         (G * Matern(0.1, nu=0.5), "polar", "Use rule='qmc' or rule='iid' instead"),
         (G.on([0, 1]), "density", "Use random features"),
@@ -392,9 +394,9 @@ def test_a_lengthscale_or_gamma_that_is_not_positive(name, value):
     check(lambda: make(value), ValueError, f"got {value!r} ... {name} ... must be positive and finite")
 
 
-@pytest.mark.parametrize("value", [1.0, 0.0, -0.5, math.nan, math.inf, [0.5, 1.5], "a", None], ids=repr)
-def test_an_order_that_is_no_half_integer(value):
-    check(lambda: Matern(nu=value), EITHER, f"got {value!r} ... Matern: nu ... positive half-integer (0.5, 1.5, 2.5")
+@pytest.mark.parametrize("value", [0.0, -0.5, math.nan, math.inf, [0.5, 1.5], "a", None], ids=repr)
+def test_an_order_that_is_no_positive_number(value):
+    check(lambda: Matern(nu=value), EITHER, f"got {value!r} ... Matern: nu ... positive|must be given")
 
 
 def test_an_empty_parameter():

@@ -62,6 +62,7 @@ MEASURES = {
     "laplacian": (lambda d: Laplacian(0.3), NOT_ROUND),
     "laplacian, sigma per column": (lambda d: Laplacian(_scales(d)), NOT_ROUND),
     "band limited": (lambda d: BandLimited(0.7), ALL_BUT_ATOMS),
+    "band limited, sigma per column, and more": (lambda d: BandLimited(_scales(d)) + Gaussian(0.5), ALL_BUT_ATOMS),
     "mixture": (_mixture, ALL_BUT_ATOMS),
     "ladder": (lambda d: Ladder([0.4, 0.8, 1.6]), {"density"}),
     "atoms": (_atoms, {"density"}),
@@ -88,17 +89,17 @@ GROUPED = {
     ),
 }
 ONE_COLUMN = {
-    "periodic": (lambda d: Periodic(0.4, 0.7), {"density", "parameters of known unit"}),
-    "periodic times gaussian": (
-        lambda d: Periodic(0.4, 0.7) * Gaussian(0.1),
-        {*NO_PRODUCT, "parameters of known unit"},
-    ),
+    "periodic": (lambda d: Periodic(0.4, 0.7), {"density"}),
+    "periodic times gaussian": (lambda d: Periodic(0.4, 0.7) * Gaussian(0.1), NO_PRODUCT),
 }
 CASES = [(label, d) for d in DIMENSIONS for label in MEASURES | (ONE_COLUMN if d == 1 else GROUPED)]
 
-
 ISOTROPIC = {"gaussian", "gaussian, tiny sigma", "matern 1/2", "matern 5/2", "matern 9/2", "multiple"}
 ISOTROPIC |= {"matern 0.3", "rational quadratic", "band limited", "sum of unequal parts"}
+
+
+SEPARABLE = {"gaussian", "gaussian, sigma per column", "gaussian, tiny sigma", "multiple"}
+SEPARABLE |= {"laplacian", "laplacian, sigma per column", "tensor product with a sum"}
 
 
 @pytest.mark.parametrize(("label", "d"), CASES)
@@ -106,7 +107,9 @@ def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
     make, missing = (MEASURES | GROUPED | ONE_COLUMN)[label]
     if d > 1 and label not in ISOTROPIC:
         missing = missing | {"isotropy"}
-    if label == "band limited" and d not in (1, 3):
+    if not (d == 1 or label in SEPARABLE or (label == "tensor product" and d == 2)):
+        missing = missing | {"factors"}
+    if label.startswith("band limited") and d not in (1, 3):
         missing = missing | {"torch"}
     report = check_spectrum(make(d), d)
     expected = {law.name: "ran" for law in SPECTRUM_LAWS}
@@ -130,6 +133,7 @@ def test_the_book_of_laws_is_complete():
         "the density integrates to the mass and transforms to the kernel",
         "an isotropic kernel has an isotropic density",
         "gradients of the log density are finite differences",
+        "the factors multiply to the kernel",
         "atoms give the kernel exactly",
         "no more than tol of the mass lies beyond the cutoff",
         "the kernel is below tol beyond its support",
@@ -141,7 +145,7 @@ def test_the_book_of_laws_is_complete():
         "missing capabilities and wrong columns are refused",
     ]
     needs = {need for law in SPECTRUM_LAWS for need in law.needs}
-    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "torch"}
+    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "torch"}
     assert needs == capabilities | {"isotropy", "parameters of known unit"}
 
 
@@ -399,8 +403,9 @@ class InverseMultiquadric(Radial):
 
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_a_radial_family_of_one_method_has_kernel_gradients_support_and_torch(d):
-    assert InverseMultiquadric(0.3).capabilities(d) == {"support", "torch"}
+    has = {"support", "torch"} | ({"factors"} if d == 1 else set())
+    assert InverseMultiquadric(0.3).capabilities(d) == has
     report = check_spectrum(InverseMultiquadric(_scales(d), alpha=1.3), d)
     assert {law for law, outcome in report.items() if outcome == "ran"} == {
-        law.name for law in SPECTRUM_LAWS if set(law.needs) <= {"support", "torch", "parameters of known unit"}
+        law.name for law in SPECTRUM_LAWS if set(law.needs) <= has | {"parameters of known unit"}
     }

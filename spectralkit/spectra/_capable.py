@@ -19,6 +19,7 @@ HOOKS = {
     "cutoff": "_cutoff",
     "support": "_support",
     "mgf": "_log_mgf",
+    "factors": "_factors",
 }
 
 CAPABILITIES = (*HOOKS, "torch")
@@ -30,7 +31,8 @@ _ALTERNATIVES = {
     "atoms": "rule='qmc'",
     "cutoff": "random features with rule='qmc'",
     "support": "random features with rule='qmc'",
-    "mgf": "FourierFeatures",
+    "mgf": "random features with rule='qmc'",
+    "factors": "random features with rule='qmc'",
     "torch": "NumPy arrays",
 }
 
@@ -62,6 +64,7 @@ class Capable(Parametrized):
     _cutoff: ClassVar[Any] = None
     _support: ClassVar[Any] = None
     _log_mgf: ClassVar[Any] = None
+    _factors: ClassVar[Any] = None
 
     # -- templates ----------------------------------------------------------------------------------------------------
 
@@ -169,9 +172,13 @@ class Capable(Parametrized):
         Returns
         -------
         frozenset of str
-            A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "torch"}``.
+            A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "torch"}``.
         """
-        return frozenset(name for name in CAPABILITIES if self._has(name, d))
+        return frozenset(name for name in CAPABILITIES if self._can(name, d))
+
+    def _can(self, capability: str, d: int) -> bool:
+        """As `_has`; and in one column any measure is its only factor."""
+        return (capability == "factors" and d == 1) or self._has(capability, d)
 
     def _has(self, capability: str, d: int) -> bool:
         return capability == "torch" or getattr(self, HOOKS[capability]) is not None
@@ -214,7 +221,7 @@ class Capable(Parametrized):
     def _require_capability(self, name: str, d: int) -> None:
         if name not in CAPABILITIES:
             raise ValueError(f"{name!r} is not a capability; the capabilities are {', '.join(CAPABILITIES)}.")
-        if not self._has(name, d):
+        if not self._can(name, d):
             without_draws = name in ("transport", "torch") or self._has("transport", d)
             instead = _ALTERNATIVES[name if without_draws else "transport"]
             raise CapabilityError(f"{self!r} has no {name} in {d} column(s). Use {instead} instead.")

@@ -123,6 +123,27 @@ class FrequencySide(Capable):
         self.require("atoms", d=d)
         return self._atoms(d)
 
+    def factors(self, d: int) -> list[Any]:
+        """Return the measures of single columns of which this one is the tensor product.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        list of SpectralMeasure
+            One per column, in order; their masses multiply to the mass.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure is not such a product.
+        """
+        self.require("factors", d=d)
+        return [self] if d == 1 else self._factors(d)
+
     def _uniforms(self, d: int) -> int:
         return d
 

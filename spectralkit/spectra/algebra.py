@@ -97,6 +97,9 @@ class Sum(_Parts):
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.parts))
 
+    def _has(self, capability: str, d: int) -> bool:
+        return capability != "factors" and super()._has(capability, d)
+
     def _mass(self) -> Any:
         return functools.reduce(operator.add, (part._mass() for part in self.parts))
 
@@ -203,11 +206,11 @@ class Product(_Parts):
 
     def _has(self, capability: str, d: int) -> bool:
         groups = self._groups()
-        if capability == "density":
-            return groups is not None and sum(map(len, groups)) == d and all(
-                part._narrowed(group)._has("density", len(group)) for part, group in zip(self.parts, groups,
-                strict=True)
-            )  # fmt: skip
+        if capability in ("density", "factors"):
+            if groups is None or sum(map(len, groups)) != d:
+                return False
+            narrowed = [part._narrowed(group) for part, group in zip(self.parts, groups, strict=True)]
+            return all(part._can(capability, len(group)) for part, group in zip(narrowed, groups, strict=True))
         if capability == "polar" and groups is None:  # two factors on one column need two independent directions
             return False
         return super()._has(capability, d)
@@ -274,6 +277,12 @@ class Product(_Parts):
             frequencies = np.concatenate([pair.reshape(-1, d) for pair in pairs])
             weights = np.tile(np.outer(weights, other_weights).ravel() / 2, 2)
         return frequencies, weights
+
+    def _factors(self, d: int) -> list[SpectralMeasure]:
+        single: dict[int, SpectralMeasure] = {}
+        for part, group in zip(self.parts, self._groups() or [], strict=True):
+            single |= dict(zip(group, part._narrowed(group).factors(len(group)), strict=True))
+        return [single[column] for column in range(d)]
 
     def _cutoff(self, tol: float, d: int) -> np.ndarray:
         share = tol / len(self.parts)

@@ -52,6 +52,7 @@ class SpectralMeasure(KernelSide, FrequencySide):
     ``cutoff``      ``_cutoff(tol, d)``: box half-widths, one per column or one for all
     ``support``     ``_support(tol, d)``: lag per column beyond which \|k\| <= tol k(0)
     ``mgf``         ``_log_mgf(x)``: log of the integral of exp(2 pi omega . x)
+    ``factors``     ``_factors(d)``: d measures of one column each, of which it is the tensor product
     ``torch``       present unless ``_has("torch", d)`` denies it
     ==============  ==========================================================================================
 

@@ -61,7 +61,7 @@ class Radial(HasSigma):
     ...     def _profile(self, s):
     ...         return (1 + 4 * math.pi**2 * s) ** (-self.power)
     >>> InverseMultiquadric(sigma=[0.1, 0.2]).characteristic(np.array([[0.0, 0.0], [1.0, -2.0]]))
-    array([1.        , 0.36000496])
+    array([1.        , 0.36011012])
     """
 
     _radius: ClassVar[Any] = None
@@ -252,3 +252,6 @@ class Gaussian(Radial):
 
     def _log_mgf(self, x: Any) -> Any:
         return 2 * math.pi**2 * ((x * convert(self.sigma, x)) ** 2).sum(-1)
+
+    def _factors(self, d: int) -> list[Gaussian]:
+        return [Gaussian(float(sigma)) for sigma in np.full(d, self.sigma, dtype=float)]

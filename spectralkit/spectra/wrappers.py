@@ -158,6 +158,10 @@ class Scaled(_Wrapper):
         frequencies, weights = self.part._atoms(d)
         return frequencies, weights * float(self.factor)
 
+    def _factors(self, d: int) -> list[SpectralMeasure]:
+        first, *others = self.part.factors(d)
+        return [self.factor * first, *others]
+
     def _cutoff(self, tol: float, d: int) -> np.ndarray:
         return self.part._cutoff(tol, d)
 
@@ -246,8 +250,8 @@ class OnColumns(_Wrapper):
         return dataclasses.replace(self, part=self.part._resolve(data.on(self.group)))
 
     def _has(self, capability: str, d: int) -> bool:
-        if capability == "density" and len(self.group) != d:  # the other columns would hold a point mass at zero
-            return False
+        if capability in ("density", "factors") and len(self.group) != d:
+            return False  # the other columns hold a point mass at zero
         return self.part._has(capability, len(self.group))
 
     def _mass(self) -> Any:
@@ -258,6 +262,10 @@ class OnColumns(_Wrapper):
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         return self.part._covariance_gradient(lags.on(self.group), out)
+
+    def _factors(self, d: int) -> list[SpectralMeasure]:
+        inner = self.part.factors(d)
+        return [inner[self.group.index(column)] for column in range(d)]
 
     def _embedded(self, values: Any, d: int, elsewhere: float = 0.0) -> np.ndarray:
         out = np.full((*np.shape(values)[:-1], d), elsewhere)

@@ -10,8 +10,8 @@ import numpy as np
 from spectralkit.maps import fourier
 from spectralkit.rules import Nodes, Rule
 from spectralkit.spectra import SpectralMeasure
+from spectralkit.testing._case import SpectrumCase
 from spectralkit.testing._law import SIX_SIGMA, Law, law, run_laws
-from spectralkit.testing._spectrum import SpectrumCase
 
 _SEEDS = 200
 
