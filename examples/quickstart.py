@@ -97,9 +97,9 @@ def elevation_sweep():
 
 
 def draw_sweep(sigmas, scores, best):
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")

@@ -1,6 +1,6 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
-from spectralkit.features import FourierFeatures
+from spectralkit.features import FourierFeatures, LadderFeatures
 from spectralkit.kernels import SpectralKernel
 from spectralkit.spectra import (
     Atomic,
@@ -29,6 +29,7 @@ __all__ = [
     "FourierFeatures",
     "Gaussian",
     "Ladder",
+    "LadderFeatures",
     "Laplacian",
     "Matern",
     "Periodic",

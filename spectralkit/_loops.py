@@ -56,7 +56,7 @@ def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, 
     n, width = out.shape
     m, d = len(offsets), len(frequencies)
     pairs = width - m
-    whole, rounder, quarter, four, one, minus_one = constants
+    rounder, quarter, four, one, minus_one = constants
     phase = np.empty(m)
     part = np.empty(m, out.dtype)
     for i in range(n):
@@ -79,9 +79,9 @@ def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, 
                 phase[j] += x0 * frequencies[k, j]
             k += 1
         for j in range(m):
-            part[j] = phase[j] - ((phase[j] + whole) - whole)  # adding and taking off 1.5 * 2**52 rounds to integers
+            part[j] = phase[j] - np.floor(phase[j] + 0.5)
         for j in range(pairs):
-            q = (four * part[j] + rounder) - rounder  # the nearest quarter turn: -2, -1, 0, 1 or 2
+            q = (four * part[j] + rounder) - rounder  # rounds: the nearest quarter turn, -2, -1, 0, 1 or 2
             s = part[j] - quarter * q
             z = s * s
             sn = sine[0]
@@ -125,7 +125,7 @@ def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
     number = dtype.type
     sine, cosine = (tuple(number(c) for c in table[number]) for table in (_SINE, _COSINE))
     rounder = 1.5 * 2.0 ** np.finfo(dtype).nmant
-    return sine, cosine, (1.5 * 2.0**52, *(number(c) for c in (rounder, 0.25, 4.0, 1.0, -1.0)))
+    return sine, cosine, tuple(number(c) for c in (rounder, 0.25, 4.0, 1.0, -1.0))
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from spectralkit._validation import as_points
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace
 from spectralkit.rules import Nodes
 
-__all__ = ["fourier"]
+__all__ = ["encoding", "fourier"]
 
 # Up to so many columns the compiled loop multiplies as it goes; above, a BLAS product into a buffer in cache is faster.
 FEW_COLUMNS = 16
@@ -71,8 +72,80 @@ def fourier(X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None) 
     if is_torch(X):
         return waves.at(X)
     out = np.empty((X.shape[0], nodes.width), dtype=X.dtype)
-    write = waves.write_compiled if out.size >= _loops.SMALLEST_WORK and _loops.available() else waves.write
+    write = waves.writer(out.size)
     for_row_blocks(lambda rows: write(X[rows], out[rows]), len(out), waves.rows_per_block, n_jobs)
+    return out
+
+
+def encoding(
+    X: Any, frequencies: Any, order: Any = None, amplitudes: Any = 1.0, origin: Any = 0.0, n_jobs: int | None = None
+) -> Any:
+    r"""Map rows to plain cosines and sines, with the coordinates among them, in any order of columns.
+
+    .. math:: \bigl[\cos 2\pi\omega_j\cdot(x - o) \;\big|\; \sin 2\pi\omega_j\cdot(x - o) \;\big|\; x\bigr]
+
+    Parameters
+    ----------
+    X : array of shape (n, d), or tensor of shape (..., n, d)
+        Points.
+    frequencies : array of shape (L,) or (m, d)
+        In cycles per unit of X. L frequencies are a ladder: each meets every column on its own, in m = L d waves, all
+        columns of the first frequency, then all of the second, and so on.
+    order : array of int, optional
+        Which columns of the formula to return, in which order. The cosines are 0 to m - 1, the sines come after them,
+        and the coordinates are the last d. None: the cosines and the sines.
+    amplitudes : float or array of shape (len(frequencies),), default=1.0
+        Factors on the waves of each frequency.
+    origin : float or array of shape (d,), default=0.0
+        The point o, where every phase is zero.
+    n_jobs : int, optional
+        Number of threads, by joblib's convention; it does not change a bit of the result. Torch has its own.
+
+    Returns
+    -------
+    array of shape (n, len(order)), or tensor of shape (..., n, len(order))
+        In the library and floating dtype of X.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not agree, `order` names a column that is not there, or a phase would overflow.
+
+    Notes
+    -----
+    Phases are counted in turns, in double precision, and whole turns are dropped before the cosine is taken. Where a
+    frequency is a power of two and the origin 0, both steps are exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spectralkit.maps import encoding
+    >>> encoding(np.array([[0.125, 0.25]]), [1.0, 2.0], order=[8, 9, 4, 5, 0, 1]).round(3)
+    array([[0.125, 0.25 , 0.707, 1.   , 0.707, 0.   ]])
+    """
+    X = as_points(X, "X", rows=True)
+    waves = _Waves.of_encoding(frequencies, amplitudes, origin, X.shape[-1])
+    order = np.arange(waves.width) if order is None else np.asarray(order)
+    if order.size and not 0 <= order.min() <= order.max() < waves.width + X.shape[-1]:
+        raise ValueError(
+            f"order must name columns from 0 to {waves.width + X.shape[-1] - 1}, the waves and then the coordinates, "
+            f"got {order.min()} to {order.max()}."
+        )
+    if is_torch(X):
+        return namespace(X).concat([waves.at(X), X], axis=-1)[..., order]
+    waves.check_reach(X)
+    out = np.empty((len(X), len(order)), dtype=X.dtype)
+    write = waves.writer(out.size)
+    has_coordinates = (order >= waves.width).any()
+
+    def arrange(rows: slice) -> None:
+        block = np.empty((rows.stop - rows.start, waves.width), dtype=X.dtype)
+        write(X[rows], block)
+        if has_coordinates:
+            block = np.concatenate([block, X[rows]], axis=1)
+        np.take(block, order, axis=1, out=out[rows], mode="clip")  # "raise" would fill a copy first
+
+    for_row_blocks(arrange, len(out), max(64, waves.rows_per_block // 4), n_jobs)  # the block is held twice
     return out
 
 
@@ -107,6 +180,33 @@ class _Waves:
             amplitudes[-1] *= math.sqrt(2)
         return cls(np.ascontiguousarray(frequencies.T), centre, offsets, amplitudes, nodes.width - len(offsets))
 
+    @classmethod
+    def of_encoding(cls, frequencies: Any, amplitudes: Any, origin: Any, d: int) -> _Waves:
+        """Waves of given amplitudes, all in phase at the origin; the frequencies of a ladder meet every column."""
+        frequencies = np.asarray(frequencies, dtype=np.float64)
+        if frequencies.ndim not in (1, 2) or not len(frequencies) or frequencies.shape[1:] not in ((), (d,)):
+            raise ValueError(
+                f"frequencies must have shape (L,), or (m, {d}) as X has {d} column(s), got {frequencies.shape}."
+            )
+        count = len(frequencies)
+        centre, amplitudes = np.asarray(origin, dtype=np.float64), np.asarray(amplitudes, dtype=np.float64)
+        if centre.shape not in ((), (d,)) or amplitudes.shape not in ((), (count,)):
+            raise ValueError(
+                f"origin must be one number or one for each of the {d} column(s) of X, and amplitudes one or one for "
+                f"each of the {count} frequencies, got shapes {centre.shape} and {amplitudes.shape}."
+            )
+        centre, amplitudes = np.full(d, centre), np.full(count, amplitudes)
+        if frequencies.ndim == 2:
+            return _Waves(np.ascontiguousarray(frequencies.T), centre, np.zeros(count), amplitudes, count)
+        m = count * d
+        each = np.repeat(frequencies, d)[None], centre, np.zeros(m), np.repeat(amplitudes, d), m
+        return _AxisWaves(*each, columns=np.tile(np.arange(d), count))
+
+    @property
+    def width(self) -> int:
+        """Number of cosines and sines."""
+        return len(self.offsets) + self.pairs
+
     @property
     def rows_per_block(self) -> int:
         """Fixed by the number of nodes alone; the products of a block, two megabytes, stay in cache."""
@@ -122,6 +222,17 @@ class _Waves:
         near = X.astype(np.float64) if sparse.issparse(X) else self.near(X)
         return near @ (convert(self.frequencies, near) if is_torch(X) else self.frequencies)
 
+    def check_reach(self, X: np.ndarray) -> None:
+        """Refuse points whose phases overflow: infinitely many turns have no fraction."""
+        with np.errstate(over="ignore"):
+            largest = np.abs(X, dtype=np.float64).max(initial=0.0) + np.abs(self.centre).max()
+            turns = largest * np.abs(self.frequencies).sum(axis=0).max()
+        if not np.isfinite(turns):
+            raise ValueError(
+                f"The phases of X overflow: it has values of up to {largest:.3g}, and the frequencies reach "
+                f"{np.abs(self.frequencies).max():.3g} cycles per unit. Scale X, or take lower frequencies."
+            )
+
     def at(self, X: Any) -> Any:
         """The features of a block of rows, in plain array operations."""
         xp = namespace(X)
@@ -132,6 +243,10 @@ class _Waves:
         cosines = amplitudes * xp.cos(phases)
         sines = amplitudes[: self.pairs] * xp.sin(phases[..., : self.pairs])
         return xp.concat([cosines[..., : self.pairs], sines, cosines[..., self.pairs :]], axis=-1)
+
+    def writer(self, size: int) -> Callable[[Any, np.ndarray], None]:
+        """What writes so many features fastest."""
+        return self.write_compiled if size >= _loops.SMALLEST_WORK and _loops.available() else self.write
 
     def write(self, X: Any, out: np.ndarray) -> None:
         """The features of a block of rows of NumPy points, into `out`."""
@@ -145,3 +260,26 @@ class _Waves:
             _loops.waves_of_points(near, self.frequencies, self.offsets, amplitudes, out)
         else:
             _loops.waves_of_turns(self.turns(X), self.offsets, amplitudes, out)
+
+
+@dataclass(frozen=True)
+class _AxisWaves(_Waves):
+    """Waves along the axes: each looks at one column of X, so there is nothing to sum over.
+
+    The frequencies are (1, m), those of the waves one by one.
+    """
+
+    columns: np.ndarray  # (m,)
+
+    def turns(self, X: Any) -> Any:
+        """``frequency (x_column - centre)``, less whole turns.
+
+        A fast wave may take more turns than the compiled loop can count; here they are dropped whatever their number.
+        """
+        near = self.near(X)
+        turns = near[..., self.columns] * convert(self.frequencies[0], near)
+        return turns - namespace(turns).round(turns)
+
+    def write_compiled(self, X: Any, out: np.ndarray) -> None:
+        """The features of a block of rows by the compiled loop."""
+        _loops.waves_of_turns(self.turns(X), self.offsets, self.amplitudes.astype(out.dtype, copy=False), out)

@@ -1,5 +1,6 @@
 """Transformers: rows of X to features whose inner products are kernels."""
 
 from spectralkit.features.fourier import FourierFeatures
+from spectralkit.features.ladder import LadderFeatures, Layout
 
-__all__ = ["FourierFeatures"]
+__all__ = ["FourierFeatures", "LadderFeatures", "Layout"]

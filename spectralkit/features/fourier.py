@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -39,8 +40,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     n_components : int, optional
         Number of output columns, at least 1. None: 256, or all atoms of an atomic measure. For atoms it is an upper
         limit.
-    rule : {"auto", "iid", "qmc", "orthogonal", "atoms"} or Rule, default="auto"
-        How frequencies are chosen; see `spectralkit.rules.nodes`.
+    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "gauss", "grid"} or Rule, default="auto"
+        How frequencies are chosen; see `spectralkit.rules.nodes`. "grid" covers the extent of the X seen in `fit`.
     multiplier : float, default=1.0
         Factor on sigma, "auto" or given: the number without a unit to search over.
     random_state : int, RandomState or None, default=None
@@ -141,7 +142,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         spectrum = as_spectrum(self.spectrum).resolve(
             X, y, sample_weight=sample_weight, sigma=self.sigma, multiplier=self.multiplier
         )
-        chosen = nodes(spectrum, self.n_components, X.shape[1], self.rule, seed)
+        extent = None if sparse.issparse(X) else np.ptp(X, axis=0)
+        chosen = nodes(spectrum, self.n_components, X.shape[1], self.rule, seed, extent)
         validate_data(self, given, skip_check_array=True)  # nothing is set before all has succeeded
         self.spectrum_, self.nodes_ = spectrum, chosen
         self._centre = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()  # for rounding only
