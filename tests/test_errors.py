@@ -1,4 +1,4 @@
-"""What is wrong, where, and what to do: every message of DESIGN section 7 that applies so far says all three."""
+"""What is wrong, where, and what to do: every message says all three."""
 
 import math
 

@@ -79,7 +79,7 @@ def test_scikit_learn_checks_that_check_estimator_leaves_out(estimator, check):
 
 # -- the lines that must always work -----------------------------------------------------------------------------------
 
-FLOORS = {  # DESIGN section 6: above ridge on every set, and above these
+FLOORS = {  # above ridge on every set, and above these
     "load_airfoil": 0.70,
     "load_bike_share": 0.0,
     "load_concrete": 0.74,
@@ -98,13 +98,13 @@ def test_raw_columns_without_an_argument_beat_ridge(name):
     assert ours > max(ridge, FLOORS[name]), f"R2 {ours:.3f}, ridge {ridge:.3f}"
 
 
-def test_the_first_line_of_the_design_works_as_written():
+def test_a_pipeline_without_an_argument_works_on_raw_columns():
     X, y = datasets.load_yacht(return_X_y=True)
     model = make_pipeline(FourierFeatures(), Ridge()).fit(X, y)
     assert model.score(X, y) > Ridge().fit(X, y).score(X, y)
 
 
-def test_the_second_line_of_the_design_works_as_written():
+def test_a_grid_search_over_sigma_behind_a_scaler_works():
     X, y = datasets.load_concrete(return_X_y=True)
     search = GridSearchCV(
         make_pipeline(StandardScaler(), FourierFeatures(), Ridge()), {"fourierfeatures__sigma": [0.03, 0.1, 0.3]}

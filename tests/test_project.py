@@ -29,7 +29,7 @@ ROOT = PACKAGE.parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
-# DESIGN section 3, from the bottom up: a module imports only from what stands before it. Those that do not exist yet
+# From the bottom up: a module imports only from what stands before it. Those that do not exist yet
 # have their place already.
 LAYERS = [
     "_xp",
