@@ -9,6 +9,7 @@ import mpmath
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -665,8 +666,10 @@ def test_the_html_display_works_before_and_after_fitting(spectrum):
     estimator = FourierFeatures(spectrum, n_components=6)
     assert "FourierFeatures" in estimator._repr_html_()
     html = estimator.fit(rows())._repr_html_()
-    assert "frequencies_" in html
-    assert "spectrum_" in html
+    assert "FourierFeatures" in html
+    if int(sklearn.__version__.split(".")[1]) >= 9:  # since 1.9 every property is evaluated and shown
+        assert "frequencies_" in html
+        assert "spectrum_" in html
     assert repr(estimator).startswith("FourierFeatures(")
 
 

@@ -1,0 +1,1 @@
+"""Speed, accuracy and footprint of spectralkit beside scikit-learn's, as ratios: ``python -m benchmarks``."""

@@ -1,0 +1,159 @@
+"""Measure spectralkit beside scikit-learn, print ratios with their spread, and write them as JSON.
+
+``python -m benchmarks`` takes some minutes on an otherwise idle machine and writes ``benchmarks/results.json``. Then
+``python -m benchmarks --readme`` makes the tables of the README and of ``docs/choosing.md`` from that file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import footprint, kernel_error, transform
+from benchmarks._bars import bars, in_words
+from benchmarks._environment import describe
+from benchmarks._report import PAGES, ROOT, rewrite
+from benchmarks._results import PATH, SECTIONS, import_seconds, load, missing, save, times_faster
+from benchmarks._timing import Spread
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what the command line asks for."""
+    options = parser().parse_args(arguments)
+    if options.readme:
+        return write_tables(options.json or PATH)
+    sections = options.only or SECTIONS
+    results: dict[str, Any] = {"environment": {}}
+    for name in sections:
+        print(f"\n{TITLES[name]}")
+        results[name] = MEASUREMENTS[name](options.quick)
+    results["environment"] = describe()
+    print(f"\nEnvironment\n  {json.dumps(results['environment'])}")
+    print("\nGoals: median (range) or value +- standard error")
+    for bar in bars(results):
+        print(f"  {bar}")
+    path = options.json or (None if missing(results) else PATH)
+    if path is None:
+        print("\nNot written: this was not a full run. Name a file with --json to keep it.")
+    else:
+        save(results, path)
+        print(f"\nWritten to {path.name}. Make the tables of README and documentation with --readme.")
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n", maxsplit=1)[0])
+    made.add_argument("--quick", action="store_true", help="only the shape for which there are goals, and fewer seeds")
+    made.add_argument(
+        "--only", type=names_of_sections, metavar="NAME[,NAME]", help=f"only some of {', '.join(SECTIONS)}"
+    )
+    made.add_argument("--json", type=Path, metavar="PATH", help="file of the results")
+    made.add_argument(
+        "--readme", action="store_true", help="measure nothing; make the tables of README and docs from the results"
+    )
+    return made
+
+
+def names_of_sections(text: str) -> list[str]:
+    """Read the names of sections."""
+    names = text.split(",")
+    if unknown := sorted(set(names) - set(SECTIONS)):
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)} is not one of {', '.join(SECTIONS)}")
+    return names
+
+
+def write_tables(path: Path) -> int:
+    """Fill the blocks of the README and the documentation."""
+    if not path.is_file():
+        print(f"{path.name} is not there yet. Run python -m benchmarks first.", file=sys.stderr)
+        return 1
+    results = load(path)
+    if lacking := missing(results):
+        print(f"{path.name} is not complete; it lacks", *lacking, sep="\n  ", file=sys.stderr)
+        return 1
+    for page in PAGES:
+        old = page.read_text(encoding="utf-8")
+        new = rewrite(old, results)
+        if new != old:
+            page.write_text(new, encoding="utf-8")
+        print(f"{page.relative_to(ROOT)}: {'written' if new != old else 'as it was'}")
+    return 0
+
+
+def measure_transform(quick: bool) -> list[dict[str, Any]]:
+    """Time ``transform`` and print each record."""
+    print(f"{'':30}{'minimum and median, ms':^64}{'RBFSampler / ours':>26}{'ours / fill':>24}")
+    print(f"{'dtype':>9}{'d':>6}{'n':>8}{'width':>7}" + "".join(f"{name:>16}" for name in transform.CONTENDERS))
+    found = []
+    for record in transform.measure(transform.shapes(quick), rounds=7):
+        found.append(record)
+        spreads = [Spread.of(record["seconds"][name]) for name in transform.CONTENDERS]
+        times = "".join(f"{1000 * s.minimum:8.1f}{1000 * s.median:8.1f}" for s in spreads)
+        print(
+            f"{record['dtype']:>9}{record['d']:6}{record['n']:8}{record['width']:7}{times}"
+            f"{in_words(times_faster(record)):>26}{in_words(times_faster(record, 'spectralkit', 'fill')):>24}",
+            flush=True,
+        )
+    return found
+
+
+def measure_memory(quick: bool) -> list[dict[str, Any]]:
+    """Measure the peak of memory and print each record."""
+    found = []
+    for record in footprint.measure_memory(footprint.MEMORY_SHAPES[: 1 if quick else None]):
+        found.append(record)
+        peaks = ", ".join(f"{name} {peak:.3f}" for name, peak in record["peak"].items())
+        print(
+            f"  {record['dtype']}, d = {record['d']}, n = {record['n']}, width {record['width']}: {peaks}", flush=True
+        )
+    return found
+
+
+def measure_error(quick: bool) -> list[dict[str, Any]]:
+    """Measure kernel errors and print a line per rule."""
+    print(f"{'':31}" + "".join(f"{f'z = {z:g}':>22}" for z in kernel_error.DISTANCES))
+    found: list[dict[str, Any]] = []
+    for record in kernel_error.measure(seeds=5 if quick else kernel_error.SEEDS):
+        found.append(record)
+        if record["z"] == kernel_error.DISTANCES[-1]:
+            line = found[-len(kernel_error.DISTANCES) :]
+            cells = "".join(f"{error_in_words(r):>22}" for r in line)
+            print(f"{record['spectrum']:>10}  d = {record['d']:<4}{record['rule']:>11}{cells}", flush=True)
+    return found
+
+
+def error_in_words(record: dict[str, Any]) -> str:
+    """Write an error and its standard error."""
+    return f"{record['rms']:.2e} +- {record['standard_error']:.0e}"
+
+
+def measure_imports(quick: bool) -> dict[str, list[float]]:
+    """Time imports and print them, with the three differences that may be called "what spectralkit adds"."""
+    found = footprint.measure_imports(repeats=3 if quick else 7)
+    for name in found:
+        print(f"  {name:44}{in_words(import_seconds({'imports': found}, name), ' s')}")
+    for less in ("numpy", "sklearn", "parts of sklearn"):
+        added = import_seconds({"imports": found}, "spectralkit", less)
+        print(f"  {'spectralkit less ' + less:44}{in_words(added, ' s')}")
+    return found
+
+
+TITLES = {
+    "transform": "Time of transform, by turns in one process",
+    "memory": "Memory at the peak of transform, as a multiple of the result's",
+    "kernel_error": "Root mean square error of the kernel, k(0) = 1, by distance z in lengthscales, width 1024",
+    "imports": "Seconds of imports in fresh interpreters",
+}
+MEASUREMENTS = {
+    "transform": measure_transform,
+    "memory": measure_memory,
+    "kernel_error": measure_error,
+    "imports": measure_imports,
+}
+
+if __name__ == "__main__":
+    raise SystemExit(main())

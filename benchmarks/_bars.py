@@ -1,0 +1,93 @@
+"""The goals of the project for speed, accuracy and footprint, beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from benchmarks import kernel_error, transform
+from benchmarks._results import Results, import_seconds, timed, times_faster, times_smaller
+from benchmarks._timing import Spread
+
+FASTER_THAN_PEER, FASTER_THAN_PEER_GOAL = 8, 12  # float64
+SLOWER_THAN_FILL = 2.5
+FLOAT32_FASTER = 2  # than our float64, and than the peer in float32
+SMALLER_ERROR = {1: 100, 2: 20, 3: 10, 8: 5, 64: 3}  # times, at a distance of one lengthscale
+IMPORT_SECONDS = 0.3
+
+
+class Bar(NamedTuple):
+    """A goal, what was measured, and whether the goal is met."""
+
+    what: str
+    measured: str
+    goal: str
+    holds: bool
+
+    def __str__(self) -> str:
+        return f"{self.what:76} {self.measured:28} {self.goal:22} {'holds' if self.holds else 'does not hold'}"
+
+
+def bars(results: Results) -> Iterator[Bar]:
+    """Yield the goals of the sections that were measured."""
+    if "transform" in results:
+        yield from bars_of_transform(results)
+    if "kernel_error" in results:
+        yield from bars_of_error(results)
+    if "imports" in results:
+        beyond = {
+            "`import sklearn`": import_seconds(results, "spectralkit", "sklearn"),
+            "the parts of scikit-learn it uses": import_seconds(results, "spectralkit after the parts"),
+        }
+        for words, found in beyond.items():
+            yield Bar(
+                f"import spectralkit, beyond {words}",
+                in_words(found, " s"),
+                f"< {IMPORT_SECONDS} s",
+                found.median < IMPORT_SECONDS,
+            )
+
+
+def bars_of_transform(results: Results) -> Iterator[Bar]:
+    """Yield the goals for the time of ``transform`` at the main shape; the median over rounds decides."""
+    d, n, width = transform.MAIN_SHAPE
+    double, single = (timed(results, d, width, dtype) for dtype in ("float64", "float32"))
+    if double is None or single is None:
+        return
+    where = f"transform, d = {d}, n = {n}, width {width}, "
+
+    found = times_faster(double)
+    goal = f">= {FASTER_THAN_PEER}, better {FASTER_THAN_PEER_GOAL}"
+    yield Bar(where + "float64: RBFSampler / ours", in_words(found), goal, found.median >= FASTER_THAN_PEER)
+    found = times_faster(double, than="spectralkit", name="fill")
+    yield Bar(
+        where + "float64: ours / fill", in_words(found), f"<= {SLOWER_THAN_FILL}", found.median <= SLOWER_THAN_FILL
+    )
+    found = Spread.of_ratios(double["seconds"]["spectralkit"], single["seconds"]["spectralkit"])
+    goal = f">= {FLOAT32_FASTER}"
+    yield Bar(where + "ours: float64 / float32", in_words(found), goal, found.median >= FLOAT32_FASTER)
+    found = times_faster(single)
+    yield Bar(where + "float32: RBFSampler / ours", in_words(found), goal, found.median >= FLOAT32_FASTER)
+
+
+def bars_of_error(results: Results) -> Iterator[Bar]:
+    """Yield the goals for the kernel error of the default rule; three standard errors are allowed for "no worse"."""
+    for d, least in SMALLER_ERROR.items():
+        ratios = {z: times_smaller(results, d, z) for z in kernel_error.DISTANCES}
+        found = ratios[1.0]
+        if found is None:
+            continue
+        what = f"kernel error, d = {d}, at one lengthscale: RBFSampler / ours"
+        yield Bar(what, f"{found.value:.1f} +- {found.error:.1f}", f">= {least}", found.value >= least)
+        z, found = min(((z, ratio) for z, ratio in ratios.items() if ratio), key=lambda pair: pair[1].value)
+        yield Bar(
+            f"kernel error, d = {d}, where the ratio is least ({z:g} lengthscales)",
+            f"{found.value:.2f} +- {found.error:.2f}",
+            ">= 1 within error",
+            found.value + 3 * found.error >= 1,
+        )
+
+
+def in_words(spread: Spread, unit: str = "") -> str:
+    """Write the median and the range."""
+    return f"{spread.median:.3g}{unit} ({spread.minimum:.3g} to {spread.maximum:.3g})"

@@ -1,0 +1,195 @@
+"""Tables of the README and of the documentation, made from the results alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from benchmarks import footprint, kernel_error, transform
+from benchmarks._results import Results, error, import_seconds, timed, times_faster, times_smaller
+from benchmarks._timing import Spread
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = (ROOT / "README.md", ROOT / "docs" / "choosing.md")
+BLOCK = re.compile(
+    r"(?P<start><!-- benchmark table(?:: (?P<name>[^>]+?))? -->\n).*?(?P<end><!-- end of benchmark table -->)",
+    re.DOTALL,
+)
+NAMES = {"gaussian": "Gaussian", "matern32": "Matérn 3/2"}
+
+
+def rewrite(text: str, results: Results) -> str:
+    """Fill every block between the markers of a page with the table of its name, "summary" where it has none."""
+
+    def filled(block: re.Match[str]) -> str:
+        return block["start"] + "\n" + TABLES[block["name"] or "summary"](results) + "\n\n" + block["end"]
+
+    return BLOCK.sub(filled, text)
+
+
+def blocks(text: str) -> dict[str, str]:
+    """Return the tables of a page by name."""
+    return {block["name"] or "summary": block[0] for block in BLOCK.finditer(text)}
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Write a Markdown table; the first column is aligned left, the others right."""
+    head = list(head)
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *map(list, rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def summary(results: Results) -> str:
+    """Return what the README shows: time, kernel error, memory and import."""
+    here = results["environment"]
+    numba = "compiled by numba" if here["numba_used"] else "without numba"
+    paragraphs = [
+        f"Measured by `python -m benchmarks`, in one process and by turns, on {here['processors']} processors: "
+        f"spectralkit {here['spectralkit']} ({numba}), scikit-learn {here['packages']['scikit-learn']}, NumPy "
+        f"{here['packages']['numpy']}, Python {here['python']}. Times are medians of "
+        f"{rounds_of(results)} rounds; ratios are medians over rounds, with the smallest and the largest behind them. "
+        '"Fill" only writes a constant into an array of that size.',
+        f"Time of `transform` at {MAIN_WIDTH} columns, `n_jobs=-1`:",
+        table(
+            ("points", "dtype", "spectralkit", "`RBFSampler`", "fill", "times faster"),
+            (row_of_times(results, d, dtype) for d in transform.COLUMNS for dtype in transform.DTYPES),
+        ),
+        f"Error of a Gaussian kernel value (root mean square, k(0) = 1) at {kernel_error.WIDTH} columns, for pairs one "
+        "lengthscale apart:",
+        table(
+            ("columns of X", "spectralkit", "`RBFSampler`", "times smaller"),
+            (row_of_errors(results, d) for d in kernel_error.COLUMNS),
+        ),
+        memory_in_words(results) + " " + import_in_words(results),
+    ]
+    return "\n\n".join(paragraphs)
+
+
+MAIN_WIDTH = transform.MAIN_SHAPE[2]
+
+
+def rounds_of(results: Results) -> int:
+    """Return the number of rounds that were timed."""
+    return min(len(times) for record in results["transform"] for times in record["seconds"].values())
+
+
+def row_of_times(results: Results, d: int, dtype: str) -> list[str]:
+    """Return the row of one shape at the main width."""
+    record = timed(results, d, MAIN_WIDTH, dtype)
+    medians = {name: Spread.of(seconds).median for name, seconds in record["seconds"].items()}
+    times = [milliseconds(medians[name]) for name in ("spectralkit", "RBFSampler", "fill")]
+    return [f"{thousands(record['n'])} × {d}", dtype, *times, spread(times_faster(record))]
+
+
+def row_of_errors(results: Results, d: int) -> list[str]:
+    """Return the row of one number of columns at one lengthscale."""
+    ours, theirs = (error(results, d, rule, 1.0) for rule in ("auto", kernel_error.PEER))
+    ratio = times_smaller(results, d, 1.0)
+    return [str(d), f"{ours['rms']:.1e}", f"{theirs['rms']:.1e}", f"{ratio.value:.3g} ± {ratio.error:.1g}"]
+
+
+def memory_in_words(results: Results) -> str:
+    """Return the largest peaks of both transformers, in words."""
+    most = {
+        name: max(record["peak"][name] for record in results["memory"] if record["d"] == transform.MAIN_SHAPE[0])
+        for name in footprint.MEMORY_CONTENDERS
+    }
+    return (
+        f"At its peak `transform` holds {most['spectralkit']:.2f} times the memory of its result "
+        f"(`RBFSampler` {most['RBFSampler']:.2f} times)."
+    )
+
+
+def import_in_words(results: Results) -> str:
+    """Return the time of the import, in words."""
+    whole, sklearn = (import_seconds(results, name).median for name in ("spectralkit", "sklearn"))
+    added = import_seconds(results, "spectralkit after the parts").median
+    return (
+        f"`import spectralkit` takes {whole:.2f} s where `import sklearn` takes {sklearn:.2f} s; beyond the parts of "
+        f"scikit-learn that it uses it adds {added:.2f} s."
+    )
+
+
+def errors_by_rule(results: Results) -> str:
+    """Return the kernel error of every rule at one lengthscale, for every spectrum and number of columns."""
+    rules = (*kernel_error.RANDOM_RULES[1:], *kernel_error.FIXED_RULES, kernel_error.PEER)
+    rows = []
+    for spectrum, name in NAMES.items():
+        for d in kernel_error.COLUMNS:
+            cells = [cell_of_error(results, d, rule, 1.0, spectrum) for rule in rules]
+            rows.append([name, str(d), *cells])
+    heads = [f'`"{rule}"`' if rule != kernel_error.PEER else f"`{rule}`" for rule in rules]
+    return table(("spectrum", "columns of X", *heads), rows)
+
+
+def errors_by_distance(results: Results) -> str:
+    """Return how many times smaller the error of the default rule is than the peer's, by distance."""
+    rows = []
+    for d in kernel_error.COLUMNS:
+        ratios = (times_smaller(results, d, z) for z in kernel_error.DISTANCES)
+        rows.append([str(d), *("" if ratio is None else f"{ratio.value:.2g} ± {ratio.error:.1g}" for ratio in ratios)])
+    return table(("columns of X", *(f"{z:g} ℓ" for z in kernel_error.DISTANCES)), rows)
+
+
+def errors_of_fixed_rules(results: Results) -> str:
+    """Return the errors of the rules without chance by distance, beside the default rule."""
+    rows = []
+    for spectrum, name in NAMES.items():
+        for d in kernel_error.COLUMNS[: kernel_error.MOST_COLUMNS_OF_FIXED_RULES]:
+            for rule in ("qmc", *kernel_error.FIXED_RULES):
+                cells = [cell_of_error(results, d, rule, z, spectrum) for z in kernel_error.DISTANCES]
+                if any(cells):
+                    rows.append([name, str(d), f'`"{rule}"`', *cells])
+    return table(("spectrum", "columns of X", "rule", *(f"{z:g} ℓ" for z in kernel_error.DISTANCES)), rows)
+
+
+def times_by_width(results: Results) -> str:
+    """Return times and ratios of ``transform`` for all shapes."""
+    rows = []
+    for record in results["transform"]:
+        medians = {name: Spread.of(seconds).median for name, seconds in record["seconds"].items()}
+        rows.append(
+            [
+                str(record["d"]),
+                str(record["width"]),
+                thousands(record["n"]),
+                record["dtype"],
+                *(milliseconds(medians[name]) for name in transform.CONTENDERS),
+                spread(times_faster(record)),
+            ]
+        )
+    heads = ("columns of X", "width", "rows", "dtype", "spectralkit", "one thread", "`RBFSampler`", "fill")
+    return table((*heads, "times faster"), rows)
+
+
+def cell_of_error(results: Results, d: int, rule: str, z: float, spectrum: str) -> str:
+    """Return one error, or nothing where the rule does not fit; zero to rounding is written as such."""
+    record = error(results, d, rule, z, spectrum)
+    if record is None:
+        return ""
+    return f"{record['rms']:.1e}" if record["rms"] > 1e-13 else "rounding"
+
+
+def milliseconds(seconds: float) -> str:
+    """Write a time in milliseconds, with three digits below 100."""
+    return f"{1000 * seconds:.3g} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
+
+
+def thousands(number: int) -> str:
+    """Write a number in groups of three digits."""
+    return f"{number:,}".replace(",", " ")
+
+
+def spread(ratio: Spread) -> str:
+    """Write the median and the range of a ratio."""
+    return f"{ratio.median:.3g} ({ratio.minimum:.3g} to {ratio.maximum:.3g})"
+
+
+TABLES: dict[str, Callable[[Results], str]] = {
+    "summary": summary,
+    "errors by rule": errors_by_rule,
+    "errors by distance": errors_by_distance,
+    "errors of fixed rules": errors_of_fixed_rules,
+    "times by width": times_by_width,
+}
