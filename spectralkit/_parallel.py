@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import joblib
@@ -33,10 +34,14 @@ def for_row_blocks(
     with _blas().limit(limits=1, user_api="blas"):  # for one thread too: a product split over threads rounds otherwise
         if jobs == 1:
             work(starts)
-        else:
-            share = -(-len(starts) // jobs)
-            shares = (starts[i : i + share] for i in range(0, len(starts), share))
-            joblib.Parallel(n_jobs=jobs, backend="threading")(joblib.delayed(work)(blocks) for blocks in shares)
+            return
+        share = -(-len(starts) // jobs)
+        mine, *others = (starts[i : i + share] for i in range(0, len(starts), share))
+        with ThreadPoolExecutor(max(1, len(others))) as pool:  # joblib.Parallel looks for results every 10 ms only
+            futures = [pool.submit(work, blocks) for blocks in others]
+            work(mine)
+            for future in futures:
+                future.result()
 
 
 @functools.cache
