@@ -43,7 +43,7 @@ def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
             f"{name} must be two-dimensional, (rows, columns), got shape {tuple(points.shape)}. "
             "Use reshape(-1, 1) if it has one column."
         )
-    if rows and not is_torch(points) and not np.isfinite(points).all():
+    if rows and not is_torch(points) and not _all_finite(points):
         row = int(np.argmin(np.isfinite(points).all(axis=1)))
         raise ValueError(
             f"{name} has NaN or infinite values, the first in row {row}. Fill them in or leave the rows out."
@@ -51,6 +51,12 @@ def as_points(points: Any, name: str, *, rows: bool = False) -> Any:
     if points.ndim == 0:
         raise ValueError(f"{name} must have an axis of columns, the last one, got a single number. Put it into a list.")
     return points
+
+
+def _all_finite(array: np.ndarray) -> bool:
+    """A finite sum has finite terms, and takes no array of flags; an infinite one may only have overflowed."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum())) or bool(np.isfinite(array).all())
 
 
 def is_integer(value: Any, at_least: int) -> bool:

@@ -209,8 +209,8 @@ class _Waves:
 
     @property
     def rows_per_block(self) -> int:
-        """Fixed by the number of nodes alone; the products of a block, two megabytes, stay in cache."""
-        return max(64, (1 << 18) // len(self.offsets))
+        """Fixed by the numbers of nodes and columns; a block's points and products, two megabytes, stay in cache."""
+        return max(64, (1 << 18) // max(len(self.offsets), len(self.centre)))
 
     def near(self, X: Any) -> Any:
         """``x - centre`` in float64."""
