@@ -75,6 +75,12 @@ class Capable(Parametrized):
         -------
         bool
             True until every parameter named in ``open_``, in all parts, has a value.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian().is_template(), (Gaussian(0.1) * Gaussian()).is_template(), Gaussian(0.1).is_template()
+        (True, True, False)
         """
         return bool(self._open_names())
 
@@ -173,6 +179,13 @@ class Capable(Parametrized):
         -------
         frozenset of str
             A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "torch"}``.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> one_of_two = Gaussian(0.1).on([0])
+        >>> "density" in one_of_two.capabilities(1), "density" in one_of_two.capabilities(2)
+        (True, False)
         """
         return frozenset(name for name in CAPABILITIES if self._can(name, d))
 
@@ -206,6 +219,12 @@ class Capable(Parametrized):
             If the measure describes another number of columns, or a name is not that of a capability.
         CapabilityError
             Naming the measure, the capability and an alternative.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).require("density", "polar", d=2)
+        Gaussian(sigma=0.1)
         """
         if self.is_template():
             raise TemplateError(

@@ -29,6 +29,12 @@ class FrequencySide(Capable):
         -------
         int
             Columns of the argument u of `transport`.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian, Matern
+        >>> Gaussian(0.1).uniforms(3), Matern(0.1, nu=1.5).uniforms(3)
+        (3, 4)
         """
         self.require("transport", d=d)
         return self._uniforms(d)
@@ -52,6 +58,13 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure cannot be sampled.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).transport([[0.5], [0.975]], d=1).round(4)
+        array([[0.   ],
+               [0.196]])
         """
         self.require("transport", d=d)
         return self._transport(_checked_uniforms(u, self._uniforms(d)), d)
@@ -68,6 +81,12 @@ class FrequencySide(Capable):
         -------
         int
             Columns of the argument u of `polar`.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian, Matern
+        >>> (Gaussian(0.1) + Matern(0.1, nu=1.5)).polar_uniforms(3)
+        1
         """
         self.require("polar", d=d)
         return self._polar_uniforms(d)
@@ -93,6 +112,14 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure cannot be drawn from directions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).polar(np.eye(2), np.array([[0.5], [0.5]]), d=2).round(4)
+        array([[0.1177, 0.    ],
+               [0.    , 0.1177]])
         """
         self.require("polar", d=d)
         v, u = np.asarray(v, dtype=np.float64), _checked_uniforms(u, self._polar_uniforms(d))
@@ -119,6 +146,13 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure is not atomic.
+
+        Examples
+        --------
+        >>> from spectralkit import Atomic
+        >>> frequencies, weights = (Atomic([1.0]) * Atomic([0.25])).atoms(1)
+        >>> frequencies.ravel(), weights
+        (array([1.25, 0.75]), array([0.5, 0.5]))
         """
         self.require("atoms", d=d)
         return self._atoms(d)
@@ -140,6 +174,12 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure is not such a product.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian([0.1, 0.2]).factors(2)
+        [Gaussian(sigma=0.1), Gaussian(sigma=0.2)]
         """
         self.require("factors", d=d)
         return [self] if d == 1 else self._factors(d)
@@ -169,6 +209,12 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure has no density in d columns.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).log_density([[0.0], [0.1]]).round(4)
+        array([1.3836, 0.8836])
         """
         omega = as_points(omega, "omega")
         self.require("density", d=omega.shape[-1])
@@ -186,6 +232,12 @@ class FrequencySide(Capable):
         -------
         array or tensor of shape (...,)
             Mass per (cycle per unit)^d.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).density([[0.0], [0.1]]).round(4)
+        array([3.9894, 2.4197])
         """
         return namespace(omega).exp(self.log_density(omega))
 
@@ -206,6 +258,12 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure has no density in d columns.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).log_density_gradient([[0.0], [0.1], [0.2]])  # (omega / sigma)**2 - 1
+        array([[-1.,  0.,  3.]])
         """
         omega = as_points(omega, "omega")
         self.require("density", d=omega.shape[-1])
@@ -231,6 +289,12 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure does not know its tails.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian([0.1, 0.2]).cutoff(0.05, d=2).round(3)
+        array([0.224, 0.448])
         """
         self.require("cutoff", d=d)
         return np.array(np.broadcast_to(self._cutoff(_fraction(tol), d), (d,)), dtype=float)
@@ -254,6 +318,12 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the measure does not know how far its kernel reaches.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> (Gaussian(0.1).on([0]) * Gaussian(0.2).on([1])).support(1e-6, d=2).round(3)
+        array([8.366, 4.183])
         """
         self.require("support", d=d)
         return np.array(np.broadcast_to(self._support(_fraction(tol), d), (d,)), dtype=float)
@@ -275,6 +345,13 @@ class FrequencySide(Capable):
         ------
         CapabilityError
             If the tails of the measure are too heavy for it to exist.
+
+        Examples
+        --------
+        >>> import math
+        >>> from spectralkit import Gaussian
+        >>> bool(math.isclose(Gaussian(0.1).log_mgf([1.0]), 2 * math.pi**2 * 0.1**2))
+        True
         """
         x = as_points(x, "x")
         self.require("mgf", d=x.shape[-1])

@@ -41,6 +41,13 @@ class KernelSide(Capable):
             If a parameter is open.
         ValueError
             If the measure describes another number of columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).characteristic(np.array([[0.0, 0.0], [3.0, 4.0]])).round(6)
+        array([1.      , 0.007192])
         """
         tau = as_points(tau, "tau")
         self.require(*_needed_for(tau), d=tau.shape[-1])
@@ -67,6 +74,13 @@ class KernelSide(Capable):
             If a parameter is open.
         ValueError
             If X or Y is not two-dimensional or has the wrong number of columns.
+
+        Examples
+        --------
+        >>> from spectralkit import Matern
+        >>> Matern.from_lengthscale(1.0, nu=0.5).gram([[0.0], [1.0]]).round(6)
+        array([[1.      , 0.367879],
+               [0.367879, 1.      ]])
         """
         X = as_points(X, "X", rows=True)
         self.require(*_needed_for(X), d=X.shape[-1])
@@ -98,6 +112,20 @@ class KernelSide(Capable):
         ------
         TypeError
             If X is a tensor: under torch, differentiate `gram`.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> K, G = (2.0 * Gaussian(0.1)).gram_gradient([[0.0], [1.0]])
+        >>> K.round(4)
+        array([[2.    , 1.6417],
+               [1.6417, 2.    ]])
+        >>> G.round(4)  # to log(factor) and to log(sigma)
+        array([[[ 2.    ,  1.6417],
+                [ 1.6417,  2.    ]],
+        <BLANKLINE>
+               [[ 0.    , -0.6481],
+                [-0.6481,  0.    ]]])
         """
         if is_torch(X):
             raise TypeError("gram_gradient takes NumPy arrays. Under torch, call backward() on what gram(X) returns.")

@@ -177,6 +177,12 @@ class Parametrized:
         -------
         dict
             Names and values, the values as they were given.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian, Matern
+        >>> sorted((Gaussian(0.1) + Matern(0.2, nu=1.5)).get_params())
+        ['0__sigma', '1__nu', '1__sigma', 'parts']
         """
         params = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         if deep:
@@ -201,6 +207,15 @@ class Parametrized:
         ------
         TypeError
             If any parameter is given. `replace` makes the changed copy.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> try:
+        ...     Gaussian(0.1).set_params(sigma=0.2)
+        ... except TypeError as error:
+        ...     print(str(error)[:52])
+        Gaussian is immutable. Use replace(sigma=...), which
         """
         if params:
             raise TypeError(
@@ -226,6 +241,12 @@ class Parametrized:
         ------
         ValueError
             If a name is unknown or a value lies outside its domain.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian, Matern
+        >>> (Gaussian(0.1) + 2.0 * Matern(0.2, nu=1.5)).replace(**{"1__nu": 2.5, "1__factor": 3.0})
+        Gaussian(sigma=0.1) + 3.0 * Matern(sigma=0.2, nu=2.5)
         """
         children = self._children()
         own: dict[str, Any] = {}
@@ -254,6 +275,13 @@ class Parametrized:
         -------
         list of Parameter
             Each with ``name`` (as in `get_params`), ``domain`` (``"positive"`` or ``"real"``) and ``value``.
+
+        Examples
+        --------
+        >>> from spectralkit import SpectralMixture
+        >>> mixture = SpectralMixture(weights=[1.0], means=[[0.5]], sigmas=[[0.1]])
+        >>> [(p.name, p.domain, p.size) for p in mixture.parameters()]
+        [('weights', 'positive', 1), ('means', 'real', 1), ('sigmas', 'positive', 1)]
         """
         own = [
             Parameter(field.name, _domain(field), getattr(self, field.name))
@@ -274,6 +302,12 @@ class Parametrized:
         -------
         ndarray of shape (P,)
             In the order of `parameters`.
+
+        Examples
+        --------
+        >>> from spectralkit import SpectralMixture
+        >>> SpectralMixture(weights=[1.0], means=[[-0.5]], sigmas=[[0.1]]).pack().round(4)
+        array([ 0.    , -0.5   , -2.3026])
         """
         return np.concatenate([np.empty(0), *(p.packed() for p in self.parameters())])
 
@@ -294,6 +328,12 @@ class Parametrized:
         ------
         ValueError
             If theta has the wrong length.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> Gaussian(0.1).unpack([0.0])
+        Gaussian(sigma=1.0)
         """
         parameters = self.parameters()
         size = sum(p.size for p in parameters)

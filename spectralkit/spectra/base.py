@@ -117,6 +117,12 @@ class SpectralMeasure(KernelSide, FrequencySide):
         ------
         ValueError
             If a number is negative or repeated, none is given, or the measure describes another number of columns.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> (2.0 * Gaussian([0.1, 0.2])).on([3, 0])
+        2.0 * Gaussian(sigma=[0.1, 0.2]).on([3, 0])
         """
         from spectralkit.spectra.wrappers import OnColumns
 
