@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["SMALLEST_WORK", "available", "waves_of_points", "waves_of_turns"]
+__all__ = ["SMALLEST_WORK", "available", "walsh_hadamard", "waves_of_points", "waves_of_turns"]
 
 # Output values below which starting numba (about half a second, once) is not worth it.
 SMALLEST_WORK = 1 << 18
@@ -43,13 +43,42 @@ def waves_of_points(
     frequencies have a cosine only, after the sines.
     """
     no_turns = np.empty((0, 0))
-    _compiled()(X, frequencies, no_turns, offsets, amplitudes, *_constants(out.dtype), out)
+    _compiled(_waves)(X, frequencies, no_turns, offsets, amplitudes, *_constants(out.dtype), out)
 
 
 def waves_of_turns(turns: np.ndarray, offsets: np.ndarray, amplitudes: np.ndarray, out: np.ndarray) -> None:
     """The same for ``p = turns + offset`` with the products, (n, m) in float64, computed elsewhere."""
     nothing = np.empty((0, 0))
-    _compiled()(nothing, nothing, turns, offsets, amplitudes, *_constants(out.dtype), out)
+    _compiled(_waves)(nothing, nothing, turns, offsets, amplitudes, *_constants(out.dtype), out)
+
+
+def walsh_hadamard(rows: np.ndarray) -> None:
+    """Multiply every row, of a power of two numbers, by the Walsh-Hadamard matrix of ones and minus ones; in place."""
+    if rows.size >= SMALLEST_WORK and available():
+        _compiled(_walsh_hadamard)(rows)
+        return
+    half = 1
+    while half < rows.shape[1]:
+        pairs = rows.reshape(len(rows), -1, 2, half)
+        sums = pairs[:, :, 0] + pairs[:, :, 1]
+        np.subtract(pairs[:, :, 0], pairs[:, :, 1], out=pairs[:, :, 1])
+        pairs[:, :, 0] = sums
+        half *= 2
+
+
+def _walsh_hadamard(rows):
+    n, d = rows.shape
+    for i in range(n):
+        half = 1
+        while half < d:
+            for start in range(0, d, 2 * half):
+                first = rows[i, start : start + half]
+                second = rows[i, start + half : start + 2 * half]
+                for j in range(half):
+                    difference = first[j] - second[j]
+                    first[j] += second[j]
+                    second[j] = difference
+            half *= 2
 
 
 def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, out):  # noqa: PLR0912 - one loop nest
@@ -129,12 +158,12 @@ def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
 
 
 @functools.cache
-def _compiled() -> Callable[..., Any]:
+def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     # "contract" lets multiplications and additions fuse. It does not reorder, so rounding by a large constant holds.
     options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}}
     try:
-        return numba.njit(_waves, cache=True, **options)
+        return numba.njit(loop, cache=True, **options)
     except RuntimeError:  # numba found no directory to write its cache to
-        return numba.njit(_waves, **options)
+        return numba.njit(loop, **options)

@@ -147,6 +147,7 @@ CALLS = {
     "support": lambda measure: measure.support(0.1, 3),
     "log_mgf": lambda measure: measure.log_mgf(X),
     "factors": lambda measure: measure.factors(3),
+    "radii": lambda measure: measure.radii(np.full((3, 9), 0.5), 3),
 }
 OF_TEMPLATES_TOO = {
     "get_params", "set_params", "replace", "parameters", "pack", "unpack", "is_template", "resolve", "dimension",
@@ -199,7 +200,7 @@ def test_a_template_elsewhere(action, error, message):
     check(action, error, message)
 
 
-@pytest.mark.parametrize("method", [name for name in CALLS if name != "mass"])
+@pytest.mark.parametrize("method", [name for name in CALLS if name not in ("mass", "radii")])  # lengths have none
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
@@ -254,6 +255,7 @@ NEEDS = {
     "support": "support",
     "log_mgf": "mgf",
     "factors": "factors",
+    "radii": "radial",
 }
 
 

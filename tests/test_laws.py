@@ -99,6 +99,7 @@ ISOTROPIC = {"gaussian", "gaussian, tiny sigma", "matern 1/2", "matern 5/2", "ma
 ISOTROPIC |= {"matern 0.3", "rational quadratic", "band limited", "sum of unequal parts"}
 
 
+RADIAL = {label for label in MEASURES if label.startswith(("gaussian", "matern", "rational"))} | {"multiple"}
 SEPARABLE = {"gaussian", "gaussian, sigma per column", "gaussian, tiny sigma", "multiple"}
 SEPARABLE |= {"laplacian", "laplacian, sigma per column", "tensor product with a sum"}
 
@@ -110,6 +111,8 @@ def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
         missing = missing | {"isotropy"}
     if not (d == 1 or label in SEPARABLE or (label == "tensor product" and d == 2)):
         missing = missing | {"factors"}
+    if label not in RADIAL:
+        missing = missing | {"radial"}
     if label.startswith("band limited") and d not in (1, 3):
         missing = missing | {"torch"}
     if importlib.util.find_spec("torch") is None:
@@ -136,6 +139,7 @@ def test_the_book_of_laws_is_complete():
         "the density integrates to the mass and transforms to the kernel",
         "an isotropic kernel has an isotropic density",
         "gradients of the log density are finite differences",
+        "frequencies are lengths times directions times sigma",
         "the factors multiply to the kernel",
         "atoms give the kernel exactly",
         "no more than tol of the mass lies beyond the cutoff",
@@ -148,7 +152,7 @@ def test_the_book_of_laws_is_complete():
         "missing capabilities and wrong columns are refused",
     ]
     needs = {need for law in SPECTRUM_LAWS for need in law.needs}
-    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "torch"}
+    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial", "torch"}
     assert needs == capabilities | {"isotropy", "parameters of known unit"}
 
 

@@ -410,7 +410,7 @@ def test_a_width_that_is_no_positive_integer_is_refused(n_components, measure):
 
 @pytest.mark.parametrize("rule", ["sobol", "", "IID", None, 3, QMC, ["qmc"]])
 def test_an_unknown_rule_is_refused_with_the_names(rule):
-    names = "'iid', 'qmc', 'orthogonal', 'atoms', 'gauss', 'grid'"
+    names = "'iid', 'qmc', 'orthogonal', 'atoms', 'hadamard', 'gauss', 'grid'"
     message = re.escape(f"rule must be 'auto', one of {names}, or a Rule, got {rule!r}")
     with pytest.raises(ValueError, match=message):
         nodes(Gaussian(0.1), 4, 2, rule)

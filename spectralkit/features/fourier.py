@@ -40,7 +40,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     n_components : int, optional
         Number of output columns, at least 1. None: 256, or all atoms of an atomic measure. For atoms it is an upper
         limit.
-    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "gauss", "grid"} or Rule, default="auto"
+    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
         How frequencies are chosen; see `spectralkit.rules.nodes`. "grid" covers the extent of the X seen in `fit`.
     multiplier : float, default=1.0
         Factor on sigma, "auto" or given: the number without a unit to search over.

@@ -6,8 +6,22 @@ the measure. `nodes` is what consumers call; it knows the names of the rules and
 
 from spectralkit.rules._atoms import Atoms
 from spectralkit.rules._base import Nodes, Rule
+from spectralkit.rules._hadamard import Hadamard
 from spectralkit.rules._nodes import RULES, nodes
 from spectralkit.rules._quadrature import Gauss, Grid
 from spectralkit.rules._random import IID, QMC, Orthogonal, RandomRule
 
-__all__ = ["IID", "QMC", "RULES", "Atoms", "Gauss", "Grid", "Nodes", "Orthogonal", "RandomRule", "Rule", "nodes"]
+__all__ = [
+    "IID",
+    "QMC",
+    "RULES",
+    "Atoms",
+    "Gauss",
+    "Grid",
+    "Hadamard",
+    "Nodes",
+    "Orthogonal",
+    "RandomRule",
+    "Rule",
+    "nodes",
+]

@@ -8,6 +8,7 @@ from scipy.stats import qmc
 
 from spectralkit.rules._atoms import Atoms
 from spectralkit.rules._base import Nodes, Rule
+from spectralkit.rules._hadamard import Hadamard
 from spectralkit.rules._quadrature import Gauss, Grid
 from spectralkit.rules._random import IID, QMC, Orthogonal
 from spectralkit.spectra import SpectralMeasure
@@ -19,6 +20,7 @@ RULES: dict[str, Rule] = {
     "qmc": QMC(),
     "orthogonal": Orthogonal(),
     "atoms": Atoms(),
+    "hadamard": Hadamard(),
     "gauss": Gauss(),
     "grid": Grid(),
 }
@@ -42,7 +44,7 @@ def nodes(
         Number of feature columns, at least 1. None: 256, or all atoms.
     d : int
         Number of columns of X.
-    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "gauss", "grid"} or Rule, default="auto"
+    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
         "auto" takes the atoms of an atomic measure; else quasi-random points while the measure needs at most 16 uniform
         numbers per frequency; above that orthogonal directions if the measure has `polar`, and quasi-random points if
         not.

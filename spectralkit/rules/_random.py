@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from scipy.stats import qmc
@@ -34,7 +35,13 @@ class RandomRule(Rule):
         if width % 2:
             weights[-1] /= 2
             last_phase = phase(seed, d)
-        return Nodes(self._frequencies(measure, count, d, seed), weights, last_phase)
+        products = self._products(measure, count, d, seed)
+        frequencies = self._frequencies(measure, count, d, seed) if products is None else products(np.eye(d)).T
+        return Nodes(frequencies, weights, last_phase, products)
+
+    def _products(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> Callable | None:
+        """A fast way to multiply by the frequencies, in place of `_frequencies`, for rules that have one."""
+        return None
 
     @abstractmethod
     def _frequencies(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> np.ndarray:

@@ -20,6 +20,7 @@ HOOKS = {
     "support": "_support",
     "mgf": "_log_mgf",
     "factors": "_factors",
+    "radial": "_radii",
 }
 
 CAPABILITIES = (*HOOKS, "torch")
@@ -33,6 +34,7 @@ _ALTERNATIVES = {
     "support": "random features with rule='qmc'",
     "mgf": "random features with rule='qmc'",
     "factors": "random features with rule='qmc'",
+    "radial": "rule='orthogonal' or rule='qmc'",
     "torch": "NumPy arrays",
 }
 
@@ -65,6 +67,7 @@ class Capable(Parametrized):
     _support: ClassVar[Any] = None
     _log_mgf: ClassVar[Any] = None
     _factors: ClassVar[Any] = None
+    _radii: ClassVar[Any] = None
 
     # -- templates ----------------------------------------------------------------------------------------------------
 
@@ -178,7 +181,8 @@ class Capable(Parametrized):
         Returns
         -------
         frozenset of str
-            A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "torch"}``.
+            A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial",
+            "torch"}``.
 
         Examples
         --------

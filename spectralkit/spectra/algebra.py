@@ -98,7 +98,7 @@ class Sum(_Parts):
         return " + ".join(map(repr, self.parts))
 
     def _has(self, capability: str, d: int) -> bool:
-        return capability != "factors" and super()._has(capability, d)
+        return capability not in ("factors", "radial") and super()._has(capability, d)
 
     def _mass(self) -> Any:
         return functools.reduce(operator.add, (part._mass() for part in self.parts))
@@ -211,8 +211,8 @@ class Product(_Parts):
                 return False
             narrowed = [part._narrowed(group) for part, group in zip(self.parts, groups, strict=True)]
             return all(part._can(capability, len(group)) for part, group in zip(narrowed, groups, strict=True))
-        if capability == "polar" and groups is None:  # two factors on one column need two independent directions
-            return False
+        if capability == "radial" or (capability == "polar" and groups is None):
+            return False  # two factors on one column need two independent directions
         return super()._has(capability, d)
 
     def _resolve(self, data: Data) -> Self:

@@ -61,6 +61,8 @@ class BandLimited(Radial):
     """
 
     def _has(self, capability: str, d: int) -> bool:
+        if capability == "radial":  # its marginals are not uniform
+            return False
         if (capability == "torch" and d not in _ELEMENTARY) or (capability == "mgf" and d > _MOST_COLUMNS):
             return False
         return super()._has(capability, d)

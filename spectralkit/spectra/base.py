@@ -53,6 +53,8 @@ class SpectralMeasure(KernelSide, FrequencySide):
     ``support``     ``_support(tol, d)``: lag per column beyond which \|k\| <= tol k(0)
     ``mgf``         ``_log_mgf(x)``: log of the integral of exp(2 pi omega . x)
     ``factors``     ``_factors(d)``: d measures of one column each, of which it is the tensor product
+    ``radial``      ``_radii(u, d)``: u (n, ``_polar_uniforms(d)``) to lengths (n,) of omega / sigma, for families that
+                    in fewer columns are the marginals of those in more
     ``torch``       present unless ``_has("torch", d)`` denies it
     ==============  ==========================================================================================
 

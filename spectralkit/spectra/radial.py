@@ -21,6 +21,7 @@ _RADIAL_HOOKS = {
     "transport": "_radius",
     "density": "_log_radial_density",
     "cutoff": "_marginal_isf",
+    "radial": "_radius",
 }
 _PAIRS_PER_BLOCK = 16_384  # value, slope and temporaries of a profile stay in a core's cache
 
@@ -71,7 +72,9 @@ class Radial(HasSigma):
     def _has(self, capability: str, d: int) -> bool:
         general = HOOKS.get(capability, "")
         if capability in _RADIAL_HOOKS and getattr(type(self), general) is getattr(Radial, general):
-            return getattr(self, _RADIAL_HOOKS[capability]) is not None
+            hook = _RADIAL_HOOKS[capability]
+            writes_lengths = hook == "_radius" and type(self)._radii is not Radial._radii
+            return writes_lengths or getattr(self, hook) is not None
         return super()._has(capability, d)
 
     # -- kernel -------------------------------------------------------------------------------------------------------
@@ -141,7 +144,10 @@ class Radial(HasSigma):
         return self._polar(directions, u[:, d:], d)
 
     def _polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
-        return v * self._radius(u, d) * np.asarray(self.sigma, dtype=float)
+        return v * self._radii(u, d)[:, None] * np.asarray(self.sigma, dtype=float)
+
+    def _radii(self, u: np.ndarray, d: int) -> np.ndarray:
+        return self._radius(u, d).ravel()
 
     # -- density and ranges -------------------------------------------------------------------------------------------
 

@@ -92,10 +92,10 @@ class RationalQuadratic(Radial):
     def _polar_uniforms(self, d: int) -> int:
         return 1 if self._takes_one_uniform(d) else 2
 
-    def _polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
+    def _radii(self, u: np.ndarray, d: int) -> np.ndarray:
         if self._takes_one_uniform(d):
-            return v * _distance_in_one_column(float(self.alpha), u) * np.asarray(self.sigma, dtype=float)
-        return self._widths(u[:, 1:]) * Gaussian(self.sigma)._polar(v, u[:, :1], d)
+            return _distance_in_one_column(float(self.alpha), u).ravel()
+        return self._widths(u[:, 1]) * Gaussian(1.0)._radii(u[:, :1], d)
 
     def _widths(self, u: np.ndarray) -> np.ndarray:
         return np.sqrt(special.gammaincinv(float(self.alpha), u) / float(self.alpha))

@@ -151,6 +151,9 @@ class Scaled(_Wrapper):
     def _polar(self, v: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
         return self.part._polar(v, u, d)
 
+    def _radii(self, u: np.ndarray, d: int) -> np.ndarray:
+        return self.part._radii(u, d)
+
     def _log_density(self, omega: Any) -> Any:
         return self.part._log_density(omega) + self._log_factor(omega)
 
@@ -250,6 +253,8 @@ class OnColumns(_Wrapper):
         return dataclasses.replace(self, part=self.part._resolve(data.on(self.group)))
 
     def _has(self, capability: str, d: int) -> bool:
+        if capability == "radial":
+            return False
         if capability in ("density", "factors") and len(self.group) != d:
             return False  # the other columns hold a point mass at zero
         return self.part._has(capability, len(self.group))

@@ -168,6 +168,16 @@ def _gradients_of_the_log_density_are_finite_differences(case: SpectrumCase) -> 
         np.testing.assert_allclose(slopes[i], difference, rtol=1e-5, atol=1e-6 * max(1, np.abs(difference).max()))
 
 
+@law(SPECTRUM_LAWS, "radial", "polar")
+def _frequencies_are_lengths_times_directions_times_sigma(case: SpectrumCase) -> None:
+    rng = case.rng(11)
+    directions = rng.normal(size=(50, case.d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    u = rng.random((50, case.measure.polar_uniforms(case.d)))
+    expected = case.measure.radii(u, case.d)[:, None] * directions * np.asarray(case.measure.get_params()["sigma"])
+    np.testing.assert_allclose(case.measure.polar(directions, u, case.d), expected, rtol=1e-13, atol=0)
+
+
 @law(SPECTRUM_LAWS, "factors")
 def _the_factors_multiply_to_the_kernel(case: SpectrumCase) -> None:
     factors = case.measure.factors(case.d)
