@@ -161,9 +161,8 @@ def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
 def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
-    # "contract" lets multiplications and additions fuse. It does not reorder, so rounding by a large constant holds.
-    options: dict[str, Any] = {"nogil": True, "fastmath": {"contract"}}
+    # no fast-math flags: fused products and sums would save 5 % of the time and round otherwise than the NumPy path
     try:
-        return numba.njit(loop, cache=True, **options)
+        return numba.njit(loop, cache=True, nogil=True)
     except RuntimeError:  # numba found no directory to write its cache to
-        return numba.njit(loop, **options)
+        return numba.njit(loop, nogil=True)

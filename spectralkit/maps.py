@@ -237,13 +237,31 @@ class _Waves:
     def at(self, X: Any) -> Any:
         """The features of a block of rows, in plain array operations."""
         xp = namespace(X)
-        turns = self.turns(X)
-        turns = turns + convert(self.offsets, turns)
+        if self._multiplies_as_it_goes(X):
+            turns = self._added_up(self.near(X))
+        else:
+            turns = self.turns(X)
+            turns = turns + convert(self.offsets, turns)
         phases = 2 * math.pi * cast_like(turns - xp.round(turns), X)
         amplitudes = convert(self.amplitudes, phases)
         cosines = amplitudes * xp.cos(phases)
         sines = amplitudes[: self.pairs] * xp.sin(phases[..., : self.pairs])
         return xp.concat([cosines[..., : self.pairs], sines, cosines[..., self.pairs :]], axis=-1)
+
+    def _multiplies_as_it_goes(self, X: Any) -> bool:
+        """Whether the compiled loop multiplies points by frequencies itself."""
+        return len(self.centre) <= FEW_COLUMNS and not is_torch(X) and not sparse.issparse(X)
+
+    def _added_up(self, near: np.ndarray) -> np.ndarray:
+        """Turns and offsets, added up in the order of the compiled loop, so that both round alike."""
+        total = np.tile(self.offsets, (len(near), 1))
+        products = map(np.multiply.outer, near.T, self.frequencies)
+        for _ in range(len(self.centre) // 4):
+            first, second, third, fourth = (next(products) for _ in range(4))
+            total += (first + second) + (third + fourth)
+        for product in products:
+            total += product
+        return total
 
     def writer(self, size: int) -> Callable[[Any, np.ndarray], None]:
         """What writes so many features fastest."""
@@ -256,7 +274,7 @@ class _Waves:
     def write_compiled(self, X: Any, out: np.ndarray) -> None:
         """The same by the compiled loop."""
         amplitudes = self.amplitudes.astype(out.dtype, copy=False)
-        if not sparse.issparse(X) and len(self.centre) <= FEW_COLUMNS:
+        if self._multiplies_as_it_goes(X):
             near = np.ascontiguousarray(self.near(X))
             _loops.waves_of_points(near, self.frequencies, self.offsets, amplitudes, out)
         else:
@@ -273,9 +291,8 @@ class _StructuredWaves(_Waves):
         """``frequency . (x - centre)`` in float64, by the product that the nodes bring."""
         return super().turns(X) if is_torch(X) or sparse.issparse(X) else self.products(self.near(X))
 
-    def write_compiled(self, X: Any, out: np.ndarray) -> None:
-        """The features of a block of rows by the compiled loop."""
-        _loops.waves_of_turns(self.turns(X), self.offsets, self.amplitudes.astype(out.dtype, copy=False), out)
+    def _multiplies_as_it_goes(self, X: Any) -> bool:
+        return False
 
 
 @dataclass(frozen=True)
@@ -296,6 +313,5 @@ class _AxisWaves(_Waves):
         turns = near[..., self.columns] * convert(self.frequencies[0], near)
         return turns - namespace(turns).round(turns)
 
-    def write_compiled(self, X: Any, out: np.ndarray) -> None:
-        """The features of a block of rows by the compiled loop."""
-        _loops.waves_of_turns(self.turns(X), self.offsets, self.amplitudes.astype(out.dtype, copy=False), out)
+    def _multiplies_as_it_goes(self, X: Any) -> bool:
+        return False

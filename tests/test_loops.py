@@ -53,9 +53,7 @@ def test_the_compiled_loop_equals_numpy(d, width, dtype):
         Z = fourier(X, chosen, centre=0.1)
         expected = _without_numba(lambda X=X, chosen=chosen: fourier(X, chosen, centre=0.1))
         assert Z.dtype == expected.dtype == dtype
-        # the phase is a sum of products: in another order it may come out one unit in the last place elsewhere
-        phase = 2 * math.pi * np.spacing(float(turns))
-        assert_allclose(Z, expected, rtol=0, atol=(TOLERANCE[dtype] + phase) * np.sqrt(2 * chosen.weights.max()))
+        assert_allclose(Z, expected, rtol=0, atol=TOLERANCE[dtype] * np.sqrt(2 * chosen.weights.max()))
 
 
 @pytest.mark.parametrize("path", ["compiled", "numpy"])
