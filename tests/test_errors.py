@@ -181,7 +181,7 @@ def test_a_template_where_numbers_are_needed(template, open_names, method):
 
 @pytest.mark.parametrize("name", ["pack", "parameters", "get_params", "is_template"])
 def test_what_a_template_can_do(name):
-    getattr(TREE, name)()
+    assert getattr(TREE, name)() is not None
 
 
 @cases(

@@ -35,12 +35,11 @@ class RandomRule(Rule):
         if width % 2:
             weights[-1] /= 2
             last_phase = phase(seed, d)
-        products = self._products(measure, count, d, seed)
-        frequencies = self._frequencies(measure, count, d, seed) if products is None else products(np.eye(d)).T
-        return Nodes(frequencies, weights, last_phase, products)
+        draw = measure, count, d, seed
+        return Nodes(self._frequencies(*draw), weights, last_phase, self._products(*draw))
 
     def _products(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> Callable | None:
-        """A fast way to multiply by the frequencies, in place of `_frequencies`, for rules that have one."""
+        """A faster way to multiply by the frequencies, for rules that have one."""
         return None
 
     @abstractmethod
