@@ -22,10 +22,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from spectralkit import Atomic, CapabilityError, FourierFeatures, Gaussian, Ladder, LadderFeatures, _loops, maps
+from spectralkit import Atomic, CapabilityError, FourierFeatures, Gaussian, Ladder, LadderFeatures, _loops
 from spectralkit.features import Layout
 from spectralkit.features._layouts import LAYOUTS
 from spectralkit.maps import encoding
+from spectralkit.maps._waves import Waves
 
 CONFIGURATIONS = {
     "default": LadderFeatures(),
@@ -575,7 +576,7 @@ def test_dtypes_in_and_out():
 @pytest.mark.parametrize("frequencies", [7, rows(40, 3) * 5], ids=["ladder", "matrix"])
 def test_bits_depend_neither_on_threads_nor_on_the_path_of_other_rows(frequencies, dtype, path, monkeypatch):
     with_path(path, monkeypatch)
-    monkeypatch.setattr(maps._Waves, "rows_per_block", 512)
+    monkeypatch.setattr(Waves, "rows_per_block", 512)
     X = rows(1001, 3, dtype=dtype)
     estimator = LadderFeatures(frequencies).fit(X)
     alone = estimator.transform(X)

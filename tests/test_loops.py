@@ -12,8 +12,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from spectralkit import FourierFeatures, Gaussian, _loops, maps
-from spectralkit.maps import FEW_COLUMNS, fourier
+from spectralkit import FourierFeatures, Gaussian, _loops
+from spectralkit.maps import _fourier, fourier
+from spectralkit.maps._waves import FEW_COLUMNS
 from spectralkit.rules import Nodes, nodes
 
 TOLERANCE = {np.float64: 1e-14, np.float32: 1e-6}  # of a column's amplitude
@@ -223,6 +224,6 @@ def test_no_second_copy_of_the_features_is_made(monkeypatch):
 
 def test_n_jobs_of_the_transformer_reaches_the_threads(monkeypatch):
     seen = []
-    monkeypatch.setattr(maps, "for_row_blocks", lambda function, n, size, n_jobs: seen.append(n_jobs))
+    monkeypatch.setattr(_fourier, "for_row_blocks", lambda function, n, size, n_jobs: seen.append(n_jobs))
     FourierFeatures(n_jobs=3, random_state=0).fit(np.ones((4, 2))).transform(np.ones((4, 2)))
     assert seen == [3]

@@ -1,0 +1,5 @@
+"""Maps: how a row meets a node. Pure functions of one row at a time, on NumPy and torch."""
+
+from spectralkit.maps._fourier import encoding, fourier
+
+__all__ = ["encoding", "fourier"]
