@@ -39,6 +39,7 @@ LAYERS = [
     "spectra",
     "rules",
     "maps",
+    "rays",  # pieces of rays as Gaussians or points; knows no measure
     "nufft",
     "estimation",
     "moments",
@@ -70,6 +71,7 @@ LAYERS_OF_SPECTRA = [
     ["radial", "mixture", "atomic"],
     ["matern", "rational_quadratic", "band_limited", "laplacian", "ladder", "periodic"],
     ["algebra", "wrappers"],
+    ["footprint"],
     ["_sklearn"],
     [""],  # spectralkit/spectra/__init__.py
 ]
