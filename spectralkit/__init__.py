@@ -1,6 +1,6 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
-from spectralkit.features import FourierFeatures, LadderFeatures
+from spectralkit.features import FourierFeatures, IntegratedFourierFeatures, LadderFeatures
 from spectralkit.kernels import SpectralKernel
 from spectralkit.spectra import (
     Atomic,
@@ -28,6 +28,7 @@ __all__ = [
     "CapabilityError",
     "FourierFeatures",
     "Gaussian",
+    "IntegratedFourierFeatures",
     "Ladder",
     "LadderFeatures",
     "Laplacian",

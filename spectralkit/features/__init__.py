@@ -1,6 +1,7 @@
 """Transformers: rows of X to features whose inner products are kernels."""
 
 from spectralkit.features.fourier import FourierFeatures
+from spectralkit.features.integrated import IntegratedFourierFeatures
 from spectralkit.features.ladder import LadderFeatures, Layout
 
-__all__ = ["FourierFeatures", "LadderFeatures", "Layout"]
+__all__ = ["FourierFeatures", "IntegratedFourierFeatures", "LadderFeatures", "Layout"]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spectralkit._validation import check_sample_weight
 from spectralkit.maps import fourier
 from spectralkit.rules import Rule, nodes
-from spectralkit.spectra import SpectralMeasure
+from spectralkit.spectra import Footprint, SpectralMeasure
 from spectralkit.spectra._sklearn import SpectrumParams, as_spectrum
 
 _FLOATS = (np.float64, np.float32)
@@ -40,7 +40,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     n_components : int, optional
         Number of output columns, at least 1. None: 256, or all atoms of an atomic measure. For atoms it is an upper
         limit.
-    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
+    rule : {"auto", "iid", "qmc", "orthogonal", "simplex", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
         How frequencies are chosen; see `spectralkit.rules.nodes`. "grid" covers the extent of the X seen in `fit`.
     multiplier : float, default=1.0
         Factor on sigma, "auto" or given: the number without a unit to search over.
@@ -165,6 +165,25 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=_FLOATS, accept_sparse="csr")
         return fourier(X, self.nodes_, self._centre, self.n_jobs)
+
+    def transform_over(self, X: Any, footprint: Footprint) -> np.ndarray:
+        """Map rows to the mean of their features over a footprint; `IntegratedFourierFeatures` is made of this.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, the centres of the footprints.
+        footprint : Footprint
+            One for all rows, or one for each.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, nodes_.width)
+            The columns of `transform`, each wave times the damping of the footprint at its frequency.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        return fourier(X, self.nodes_, self._centre, self.n_jobs, footprint)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the output columns.

@@ -16,7 +16,7 @@ from spectralkit._validation import is_integer
 from spectralkit.features._ladder_presets import preset_params
 from spectralkit.features._layouts import Layout, as_layout
 from spectralkit.maps import encoding
-from spectralkit.spectra import Ladder
+from spectralkit.spectra import Footprint, Ladder
 
 __all__ = ["LadderFeatures", "Layout"]
 
@@ -216,10 +216,31 @@ class LadderFeatures(TransformerMixin, BaseEstimator):
             2 L d columns for a ladder of L frequencies, 2 m for a matrix, and d more with the columns of X. float32 for
             float32 X.
         """
+        return self._encoding(X, None)
+
+    def transform_over(self, X: Any, footprint: Footprint) -> np.ndarray:
+        """Encode rows by the mean over a footprint; `IntegratedFourierFeatures` is made of this.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points, the centres of the footprints.
+        footprint : Footprint
+            One for all rows, or one for each.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The columns of `transform`: each wave times the damping of the footprint at its frequency, and the columns
+            of X as they are.
+        """
+        return self._encoding(X, footprint)
+
+    def _encoding(self, X: Any, footprint: Footprint | None) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=_FLOATS)
         weights = _window_weights(self.window, self.frequencies_)
-        return encoding(X, self.frequencies_, self._order, weights, self._origin, self.n_jobs)
+        return encoding(X, self.frequencies_, self._order, weights, self._origin, self.n_jobs, footprint)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the output columns.

@@ -12,9 +12,12 @@ from spectralkit._validation import as_points
 from spectralkit._xp import is_torch, namespace
 from spectralkit.maps._waves import Waves
 from spectralkit.rules import Nodes
+from spectralkit.spectra import Footprint
 
 
-def fourier(X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None) -> Any:
+def fourier(
+    X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None, footprint: Footprint | None = None
+) -> Any:
     r"""Map rows to weighted cosines and sines: :math:`\sqrt{w_j}\cos 2\pi\omega_j\cdot x` and the sines after them.
 
     .. math:: z(x)\cdot z(y) = \sum_j w_j \cos\bigl(2\pi\,\omega_j\cdot(x - y)\bigr)
@@ -34,6 +37,8 @@ def fourier(X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None) 
         Sparse X is not centred.
     n_jobs : int, optional
         Number of threads, by joblib's convention; it does not change a bit of the result. Torch has its own.
+    footprint : Footprint, optional
+        Return the mean of the features over a footprint around each row: each wave times its `Footprint.damping`.
 
     Returns
     -------
@@ -60,17 +65,27 @@ def fourier(X: Any, nodes: Nodes, centre: Any = 0.0, n_jobs: int | None = None) 
     d = nodes.frequencies.shape[1]
     if X.shape[-1] != d:
         raise ValueError(f"X has {X.shape[-1]} column(s), but the frequencies have {d}; they must agree.")
-    waves = Waves.of(nodes, 0.0 if sparse.issparse(X) else centre)
+    waves, footprint = Waves.of(nodes, 0.0 if sparse.issparse(X) else centre).averaged(footprint)
     if is_torch(X):
-        return waves.at(X)
+        return waves.at(X, footprint)
     out = np.empty((X.shape[0], nodes.width), dtype=X.dtype)
     write = waves.writer(out.size)
-    for_row_blocks(lambda rows: write(X[rows], out[rows]), len(out), waves.rows_per_block, n_jobs)
+
+    def features(rows: slice) -> None:
+        write(X[rows], out[rows], footprint and footprint[rows])
+
+    for_row_blocks(features, len(out), waves.rows_per_block // (1 if footprint is None else 2), n_jobs)
     return out
 
 
 def encoding(
-    X: Any, frequencies: Any, order: Any = None, amplitudes: Any = 1.0, origin: Any = 0.0, n_jobs: int | None = None
+    X: Any,
+    frequencies: Any,
+    order: Any = None,
+    amplitudes: Any = 1.0,
+    origin: Any = 0.0,
+    n_jobs: int | None = None,
+    footprint: Footprint | None = None,
 ) -> Any:
     r"""Map rows to plain cosines and sines, with the coordinates among them, in any order of columns.
 
@@ -92,6 +107,9 @@ def encoding(
         The point o, where every phase is zero.
     n_jobs : int, optional
         Number of threads, by joblib's convention; it does not change a bit of the result. Torch has its own.
+    footprint : Footprint, optional
+        Return the mean over a footprint around each row: each wave times its `Footprint.damping`, and the coordinates
+        as they are.
 
     Returns
     -------
@@ -116,7 +134,7 @@ def encoding(
     array([[0.125, 0.25 , 0.707, 1.   , 0.707, 0.   ]])
     """
     X = as_points(X, "X", rows=True)
-    waves = Waves.of_encoding(frequencies, amplitudes, origin, X.shape[-1])
+    waves, footprint = Waves.of_encoding(frequencies, amplitudes, origin, X.shape[-1]).averaged(footprint)
     order = np.arange(waves.width) if order is None else np.asarray(order)
     if order.size and not 0 <= order.min() <= order.max() < waves.width + X.shape[-1]:
         raise ValueError(
@@ -124,7 +142,7 @@ def encoding(
             f"got {order.min()} to {order.max()}."
         )
     if is_torch(X):
-        return namespace(X).concat([waves.at(X), X], axis=-1)[..., order]
+        return namespace(X).concat([waves.at(X, footprint), X], axis=-1)[..., order]
     waves.check_reach(X)
     out = np.empty((len(X), len(order)), dtype=X.dtype)
     write = waves.writer(out.size)
@@ -132,7 +150,7 @@ def encoding(
 
     def arrange(rows: slice) -> None:
         block = np.empty((rows.stop - rows.start, waves.width), dtype=X.dtype)
-        write(X[rows], block)
+        write(X[rows], block, footprint and footprint[rows])
         if has_coordinates:
             block = np.concatenate([block, X[rows]], axis=1)
         np.take(block, order, axis=1, out=out[rows], mode="clip")  # "raise" would fill a copy first

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -13,6 +13,7 @@ from scipy import sparse
 from spectralkit import _loops
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace
 from spectralkit.rules import Nodes
+from spectralkit.spectra import Footprint
 
 # Up to so many columns the compiled loop multiplies as it goes; above, a BLAS product into a buffer in cache is faster.
 FEW_COLUMNS = 16
@@ -23,7 +24,7 @@ class Waves:
     """Nodes made ready for rows: column j is ``amplitude_j cos 2 pi (frequency_j . (x - centre) + offset_j)``.
 
     The first `pairs` frequencies have a sine as well; the others, one for an odd width, carry their phase in the
-    offset.
+    offset. A footprint damps the amplitudes: for all rows alike beforehand, and row by row in `at` and the writers.
     """
 
     frequencies: np.ndarray  # (d, m), float64, rows contiguous
@@ -82,6 +83,22 @@ class Waves:
         """Fixed by the numbers of nodes and columns; a block's points and products, two megabytes, stay in cache."""
         return max(64, (1 << 18) // max(len(self.offsets), len(self.centre)))
 
+    @property
+    def vectors(self) -> np.ndarray:
+        """The frequencies as rows, (m, d)."""
+        return self.frequencies.T
+
+    def averaged(self, footprint: Footprint | None) -> tuple[Self, Footprint | None]:
+        """The waves averaged over a footprint that all rows share, and what is left to be averaged row by row."""
+        if footprint is None or footprint.is_per_row or is_torch(footprint.size):
+            return self, footprint
+        return replace(self, amplitudes=self.amplitudes * footprint.damping(self.vectors)[0]), None
+
+    def amplitudes_in(self, like: Any, footprint: Footprint | None) -> Any:
+        """Shape (1, m), or (n, m) if every row has a footprint of its own; in the library and dtype of `like`."""
+        amplitudes = convert(self.amplitudes, like)[None]
+        return amplitudes if footprint is None else amplitudes * footprint.damping(self.vectors, like)
+
     def near(self, X: Any) -> Any:
         """``x - centre`` in float64."""
         X = as_float64(X)
@@ -103,7 +120,7 @@ class Waves:
                 f"{np.abs(self.frequencies).max():.3g} cycles per unit. Scale X, or take lower frequencies."
             )
 
-    def at(self, X: Any) -> Any:
+    def at(self, X: Any, footprint: Footprint | None = None) -> Any:
         """The features of a block of rows, in plain array operations."""
         xp = namespace(X)
         if self._multiplies_as_it_goes(X):
@@ -112,9 +129,9 @@ class Waves:
             turns = self.turns(X)
             turns = turns + convert(self.offsets, turns)
         phases = 2 * math.pi * cast_like(turns - xp.round(turns), X)
-        amplitudes = convert(self.amplitudes, phases)
+        amplitudes = self.amplitudes_in(phases, footprint)
         cosines = amplitudes * xp.cos(phases)
-        sines = amplitudes[: self.pairs] * xp.sin(phases[..., : self.pairs])
+        sines = amplitudes[..., : self.pairs] * xp.sin(phases[..., : self.pairs])
         return xp.concat([cosines[..., : self.pairs], sines, cosines[..., self.pairs :]], axis=-1)
 
     def _multiplies_as_it_goes(self, X: Any) -> bool:
@@ -132,17 +149,17 @@ class Waves:
             total += product
         return total
 
-    def writer(self, size: int) -> Callable[[Any, np.ndarray], None]:
+    def writer(self, size: int) -> Callable[[Any, np.ndarray, Footprint | None], None]:
         """What writes so many features fastest."""
         return self.write_compiled if size >= _loops.SMALLEST_WORK and _loops.available() else self.write
 
-    def write(self, X: Any, out: np.ndarray) -> None:
+    def write(self, X: Any, out: np.ndarray, footprint: Footprint | None) -> None:
         """The features of a block of rows of NumPy points, into `out`."""
-        out[...] = self.at(X)
+        out[...] = self.at(X, footprint)
 
-    def write_compiled(self, X: Any, out: np.ndarray) -> None:
+    def write_compiled(self, X: Any, out: np.ndarray, footprint: Footprint | None) -> None:
         """The same by the compiled loop."""
-        amplitudes = self.amplitudes.astype(out.dtype, copy=False)
+        amplitudes = self.amplitudes_in(out, footprint)
         if self._multiplies_as_it_goes(X):
             near = np.ascontiguousarray(self.near(X))
             _loops.waves_of_points(near, self.frequencies, self.offsets, amplitudes, out)
@@ -172,6 +189,11 @@ class AxisWaves(Waves):
     """
 
     columns: np.ndarray  # (m,)
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """The frequencies as rows, (m, d), each along one axis."""
+        return self.frequencies[0][:, None] * np.eye(len(self.centre))[self.columns]
 
     def turns(self, X: Any) -> Any:
         """``frequency (x_column - centre)``, less whole turns.

@@ -7,6 +7,7 @@ from spectralkit.spectra.algebra import Product, Sum
 from spectralkit.spectra.atomic import Atomic
 from spectralkit.spectra.band_limited import BandLimited
 from spectralkit.spectra.base import SpectralMeasure
+from spectralkit.spectra.footprint import Footprint
 from spectralkit.spectra.ladder import Ladder
 from spectralkit.spectra.laplacian import Laplacian
 from spectralkit.spectra.matern import Matern
@@ -21,6 +22,7 @@ __all__ = [
     "BandLimited",
     "CapabilityError",
     "Data",
+    "Footprint",
     "Gaussian",
     "Ladder",
     "Laplacian",
