@@ -6,6 +6,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.signal import lombscargle
 
 from spectralkit import datasets
 
@@ -15,6 +16,13 @@ SHA256 = {
     "bikeshare_2011.npz": "239226a8aec1322e89095056b9e3df8a3f4eb4e5f0d9de598997581ff9bcbe45",
     "co2_weekly.npz": "ccdfb4d97dbcab1408f14fb78be249941674bf5965eb5a44772334dcf0a44bcf",
     "dem_jacksboro.npz": "8370ef2ce7af34f5d5c49eebb725f3472d73dd777fa59873f45a095ce539e85d",
+    "electricity_hourly.npz": "637daa03c7434ba149688eab55e7bb4889dd95034c6e530fbe9de8a7bd2e5ff2",
+    "kepler_kic1430163.npz": "4f77aeff2010f1629a1ff107c607b5da7da6fac461a8a1c92429ba34a056a970",
+    "rv_hd164922.npz": "219d699b757e0e14f4e543d629fe8562a9e225986ca9e674f9eaf040c7bb7706",
+    "sf_temp_normals_hourly.npz": "d599517747a41270f01c2a5c358d86a01e09c3ccb440c01134916148304a6bd9",
+    "sst_buoy_halfhourly.npz": "68ed5017d746cbdcef2f2aeae029f1424a5fb4e5f94b6e8a4ee1244a467cdb95",
+    "sunspots_monthly.npz": "900de8d969e704317a46039f16e5fe2717b5497d58dfc7bbd834dd017ac52187",
+    "tide_mayport_hourly.npz": "3e36905dc3bec938c25f8b64ce95c1ac3aa7ae10f81fcd11ecb1e8c859543a0b",
     "uci_airfoil.npz": "24a02d979634fd49ec9e0ca53eb3f1b52fe519cea32c409e7e9748d7e80b4262",
     "uci_concrete.npz": "5bfe4fe4d457a8cb8e670de5fb5e600d8158f006b73ec6480fe16f08894a2a6c",
     "uci_powerplant.npz": "5c68a32e7d0896f00ae3650e68fe617bd2359078797ccf5a5500d401a08331d6",
@@ -27,8 +35,15 @@ SHAPES = {
     "load_bike_share": (8645, 12),
     "load_co2": (2225, 1),
     "load_concrete": (1030, 8),
+    "load_electricity": (26304, 1),
     "load_elevation": (344 * 403, 2),
+    "load_light_curve": (6329, 1),
     "load_power_plant": (9568, 4),
+    "load_radial_velocity": (401, 1),
+    "load_sea_temperature": (19226, 1),
+    "load_sunspots": (3126, 1),
+    "load_temperature_normals": (8759, 1),
+    "load_tide": (8784, 1),
     "load_wine_quality": (6497, 11),
     "load_yacht": (308, 6),
 }
@@ -39,6 +54,16 @@ FILES = {
     "load_power_plant": "uci_powerplant",
     "load_wine_quality": "uci_wine",
     "load_yacht": "uci_yacht",
+}
+SERIES = {
+    "load_airline": "airline_monthly",
+    "load_electricity": "electricity_hourly",
+    "load_light_curve": "kepler_kic1430163",
+    "load_radial_velocity": "rv_hd164922",
+    "load_sea_temperature": "sst_buoy_halfhourly",
+    "load_sunspots": "sunspots_monthly",
+    "load_temperature_normals": "sf_temp_normals_hourly",
+    "load_tide": "tide_mayport_hourly",
 }
 every_loader = pytest.mark.parametrize("name", sorted(SHAPES))
 
@@ -54,9 +79,26 @@ def explained_variance(A, y):
     return 1 - residual.var() / y.var()
 
 
+def amplitudes(t, y, periods):
+    """Amplitudes of sines of these periods and a constant, fitted together."""
+    waves = [wave(2 * np.pi * t / period) for period in periods for wave in (np.cos, np.sin)]
+    coefficients = np.linalg.lstsq(np.column_stack([np.ones_like(t), *waves]), y, rcond=None)[0]
+    return np.hypot(coefficients[1::2], coefficients[2::2])
+
+
+def strongest_period(t, y, periods):
+    power = lombscargle(t - t[0], y - y.mean(), 2 * np.pi / periods)
+    assert 0 < power.argmax() < len(periods) - 1, "the maximum lies on the edge"
+    return periods[power.argmax()]
+
+
 def test_exactly_these_files_ship_and_are_unaltered():
     shipped = {entry.name: entry for entry in DATA.iterdir() if entry.name.endswith(".npz")}
     assert {name: hashlib.sha256(entry.read_bytes()).hexdigest() for name, entry in shipped.items()} == SHA256
+
+
+def test_the_files_are_small():
+    assert sum(len(entry.read_bytes()) for entry in DATA.iterdir()) < 2**20
 
 
 def test_notice_credits_every_shipped_file():
@@ -68,6 +110,7 @@ def test_notice_credits_every_shipped_file():
         assert "Licence: " in section
         assert "Changes: " in section
     assert "Prof. I-Cheng Yeh" in by_file["uci_concrete.npz"]
+    assert "Permission is hereby granted" in by_file["rv_hd164922.npz"]
 
 
 def test_all_lists_every_loader():
@@ -333,3 +376,209 @@ def test_airline_grows_with_a_yearly_rhythm():
     # The busiest month is July or August in every year, and its excess over the mean grows with the level.
     assert set(yearly.argmax(axis=1)) <= {6, 7}
     assert np.ptp(yearly[-1]) > 3 * np.ptp(yearly[0])
+
+
+@pytest.mark.parametrize("name", sorted(SERIES))
+def test_series_hold_the_stored_numbers_in_order_of_time(name):
+    series, arrays = getattr(datasets, name)(), stored(SERIES[name])
+    assert_allclose(series.data[:, 0], arrays["t"], rtol=0, atol=1e-9)
+    assert_array_equal(series.target.astype(arrays["y"].dtype), arrays["y"])
+    assert (np.diff(series.data[:, 0]) >= 0).all()
+
+
+def test_electricity_has_lines_at_a_day_and_its_fractions():
+    X, y = datasets.load_electricity(return_X_y=True)
+    assert_array_equal(X[:, 0], np.arange(3 * 8760 + 24))
+    assert_array_equal(y, y.round(2))
+    assert strongest_period(X[:4000, 0], y[:4000], np.linspace(4.5, 40, 356)) == pytest.approx(24, abs=0.05)
+    # 1096 days: entry 1096 k of the spectrum is k cycles a day.
+    power = np.abs(np.fft.rfft(y - y.mean())) ** 2
+    for cycles_a_day in (1, 2, 3, 4):
+        assert power[1096 * cycles_a_day - 500 : 1096 * cycles_a_day + 500].argmax() == 500
+    assert power[1096] > 0.6 * power.sum()
+
+
+def test_electricity_clock_changes_are_the_last_sundays_of_march_and_october():
+    load = datasets.load_electricity()
+    marked = np.datetime64("2012-01-01T00") + np.flatnonzero(load.clock_change)
+    days = np.arange("2012-01-01", "2015-01-01", dtype="datetime64[D]")
+    month, next_week = days.astype("datetime64[M]"), (days + 7).astype("datetime64[M]")
+    sundays = (days.astype(int) + 4) % 7 == 0  # 1 January 1970 was a Thursday
+    changes = days[sundays & (next_week > month) & np.isin(month.astype(int) % 12, [2, 9])]
+    assert_array_equal(marked, changes + np.timedelta64(1, "h"))
+
+    spring, autumn = np.flatnonzero(load.clock_change).reshape(3, 2).T
+    assert_array_equal(load.target[spring], [54.15, 54.71, 5.85])
+    assert load.target[~load.clock_change].min() > 900
+    assert_allclose(load.target[autumn], 2 * load.target[autumn + 168], rtol=0.1)
+
+
+def test_electricity_is_a_sum_over_quarters_of_which_the_first_hour_has_three():
+    _, y = datasets.load_electricity(return_X_y=True)
+    # Everywhere else the load falls after midnight, and with a fourth quarter it does so in the first night.
+    nights = np.delete(y.reshape(-1, 24)[:, :2], 0, axis=0)
+    drop = nights[:, 0] / nights[:, 1]
+    assert y[0] / y[1] < np.sort(drop)[3] * 0.9  # three nights end in the double hour of October
+    assert 4 / 3 * y[0] / y[1] == pytest.approx(np.median(drop), rel=0.03)
+
+
+def test_tide_is_made_of_the_lines_of_the_moon_and_the_sun():
+    tide = datasets.load_tide()
+    t = tide.data[:, 0]
+    assert_array_equal(t, np.arange(8784))
+    assert_array_equal(tide.target, tide.target.round(3))
+    # M2, N2, S2, K1, O1, M4
+    periods = [12.4206012, 12.6583475, 12.0, 23.9344721, 25.8193387, 6.2103006]
+    found = amplitudes(t, tide.target, periods)
+    assert found[0] == pytest.approx(0.694, rel=0.01)
+    assert_allclose(found[1:], [0.153, 0.107, 0.074, 0.049, 0.040], rtol=0.03)
+    near = np.linspace(12.38, 12.46, 81)
+    assert strongest_period(t, tide.target, near) == pytest.approx(12.4206, abs=0.0015)
+
+
+def test_tide_marks_what_was_inferred_and_saw_the_hurricane():
+    tide = datasets.load_tide()
+    assert tide.inferred.dtype == bool
+    assert tide.inferred.shape == tide.target.shape
+    assert tide.inferred.sum() == 283
+    highest = np.datetime64("2017-01-01T00") + tide.target.argmax()
+    assert highest.astype("datetime64[D]") == np.datetime64("2017-09-11")
+    assert tide.target.mean() == pytest.approx(-0.0815, abs=1e-4)
+
+
+def test_sea_temperature_has_two_gaps_and_one_repeated_stamp():
+    sea = datasets.load_sea_temperature()
+    t = sea.data[:, 0]
+    step = np.diff(t)
+    assert_array_equal(np.unique(step, return_counts=True), [[0, 0.5, 1, 12], [1, 19222, 1, 1]])
+    stamp = np.datetime64("2016-01-01T00:00") + (60 * t).astype("timedelta64[m]")
+    assert [str(stamp[i]) for i in (0, -1)] == ["2016-02-15T00:00", "2017-03-22T00:00"]
+    assert str(stamp[step.argmin()]) == "2017-03-21T16:30"
+    assert_array_equal(sea.target[step.argmin() : step.argmin() + 2], [4.276, 4.289])
+    assert [str(stamp[i]) for i in np.flatnonzero(step > 0.5)] == ["2016-06-14T13:00", "2016-07-08T01:30"]
+
+
+def test_sea_temperature_follows_the_year_and_the_day():
+    X, y = datasets.load_sea_temperature(return_X_y=True)
+    t = X[:, 0]
+    year, _, day, tide = amplitudes(t, y, [8766, 4383, 24, 12.4206])
+    assert year == pytest.approx(7.2, rel=0.02)
+    assert day == pytest.approx(0.158, rel=0.02)
+    assert tide < day / 5
+    fast = y - np.convolve(
+        np.pad(y, 48, mode="edge"), np.full(97, 1 / 97), mode="valid"
+    )  # without the mean of two days
+    assert strongest_period(t[:8000], fast[:8000], np.linspace(10, 36, 261)) == pytest.approx(24, abs=0.15)
+    # Warmest in summer, coldest in winter.
+    assert 24 * 200 < t[y.argmax()] < 24 * 250
+    assert t[y.argmin()] > 24 * 420
+
+
+def test_temperature_normals_are_smooth_and_miss_one_hour():
+    X, y = datasets.load_temperature_normals(return_X_y=True)
+    t = X[:, 0].astype(int)
+    assert_array_equal(np.setdiff1d(np.arange(8760), t), [24 * (31 + 28 + 13) + 3])
+    assert_array_equal(y, y.round(1))
+    days = np.full(8760, np.nan)
+    days[t] = y
+    days = days.reshape(365, 24)
+    # Second differences from day to day: rounding to 0.1 has the standard deviation 0.029, and nothing more is there.
+    assert np.nanstd(np.diff(days, 2, axis=0)) / np.sqrt(6) < 0.045
+    # The coldest hour is about sunrise, before and after either change of the clock.
+    for change in (72, 310):
+        assert np.ptp(np.nanargmin(np.delete(days, 72, axis=0)[change - 4 : change + 4], axis=1)) <= 1
+
+
+def test_temperature_normals_have_a_daily_line_that_changes_with_the_year():
+    X, y = datasets.load_temperature_normals(return_X_y=True)
+    sidebands = [1 / (1 / 24 - 1 / 8760), 1 / (1 / 24 + 1 / 8760)]
+    year, day, half_day, *beside = amplitudes(X[:, 0], y, [8760, 24, 12, *sidebands])
+    assert_allclose([year, day, half_day], [6.12, 5.38, 1.54], rtol=0.01)
+    assert min(beside) > 0.9
+    assert amplitudes(X[:, 0], y, [8760, 24, 24 * 1.3])[2] < 0.01
+
+
+def test_sunspots_cycle_in_eleven_years():
+    X, y = datasets.load_sunspots(return_X_y=True)
+    t = X[:, 0]
+    assert_allclose(t, 1749 + (np.arange(3126) + 0.5) / 12, rtol=1e-14)
+    assert strongest_period(t, y, np.linspace(7, 16, 451)) == pytest.approx(10.99, abs=0.05)
+    assert (y.min(), y.max(), (y == 0).sum()) == (0, 253.8, 66)
+    assert_array_equal(y, y.round(1))
+    assert t[y.argmax()] == pytest.approx(1957 + 9.5 / 12)  # October 1957, the highest maximum
+    february = (1824 - 1749) * 12 + 1
+    assert y[february] == pytest.approx((y[february - 1] + y[february + 1]) / 2, abs=0.06)
+
+
+def test_radial_velocity_shows_two_planets():
+    star = datasets.load_radial_velocity()
+    t = star.data[:, 0]
+    offsets = star.instrument[:, np.newaxis] == np.arange(3)
+
+    def explained(*periods):
+        waves = [wave(2 * np.pi * t / period) for period in periods for wave in (np.cos, np.sin)]
+        return explained_variance(np.column_stack([offsets, *waves]), star.target)
+
+    long = np.arange(1000.0, 1400.0)
+    first = long[np.argmax([explained(period) for period in long])]
+    assert first == pytest.approx(1197, abs=5)
+    assert first == pytest.approx(1201, rel=0.01)  # as published
+    short = np.arange(60, 90, 0.05)
+    second = short[np.argmax([explained(first, period) for period in short])]
+    assert second == pytest.approx(75.76, abs=0.1)
+    assert explained() + 0.5 < explained(first) < explained(first, second) - 0.03
+    waves = [wave(2 * np.pi * t / period) for period in (first, second) for wave in (np.cos, np.sin)]
+    coefficients = np.linalg.lstsq(np.column_stack([offsets, *waves]), star.target, rcond=None)[0]
+    assert_allclose(np.hypot(coefficients[3::2], coefficients[4::2]), [7.2, 2.0], atol=0.15)
+    # Offsets have to be fitted along: means of the instruments take a tenth of the first planet with them.
+    means = np.array([star.target[mine].mean() for mine in offsets.T])
+    assert amplitudes(t, star.target - means[star.instrument], [first])[0] < 6.7
+
+
+def test_radial_velocity_instruments_times_and_noise():
+    star = datasets.load_radial_velocity()
+    t = star.data[:, 0]
+    assert_array_equal(np.unique(star.instrument, return_counts=True), [[0, 1, 2], [52, 276, 73]])
+    assert star.instrument.dtype.kind == "i"
+    assert len(star.instrument_names) == 3
+    # The first instrument ends before the second begins, in August 2004.
+    august = (np.datetime64("2004-08-01T12") - np.datetime64("1995-10-09T12")) / np.timedelta64(1, "D")  # JD 2450000
+    assert t[star.instrument == 0].max() < august < t[star.instrument == 1].min()
+    # The first row as it is published: 2450275.9700771 10.865898802 1.14224851131.
+    assert (t[0], star.target[0], star.noise_std[0]) == (275.9700771, 10.865898802, 1.14224851131)
+    assert_array_equal(t, t.round(7))
+    assert star.noise_std.shape == (401,)
+    assert 0.79 < star.noise_std.min() < star.noise_std.max() < 2.97
+    again = np.flatnonzero(np.diff(t) == 0)
+    assert_array_equal(t[again], [5880.7545477, 7115.8485563])
+    assert_array_equal(np.diff(star.target)[again] == 0, [False, True])
+
+
+@pytest.mark.parametrize("quarter", [7, 15])
+def test_light_curve_is_quasi_periodic(quarter):
+    star = datasets.load_light_curve()
+    mine = star.quarter == quarter
+    t, flux = star.data[mine, 0], star.target[mine]
+    assert 3.5 < strongest_period(t, flux, 1 / np.linspace(1 / 30, 1, 300)) < 4.6
+    assert np.median(flux) == pytest.approx(0, abs=1e-4)
+    # Not a line: waves of the best single period leave most of the variance.
+    best = strongest_period(t, flux, np.linspace(3, 5, 81))
+    waves = np.column_stack([np.ones_like(t), np.cos(2 * np.pi * t / best), np.sin(2 * np.pi * t / best)])
+    assert 0.1 < explained_variance(waves, flux) < 0.5
+
+
+def test_light_curve_quarters_gap_and_noise():
+    star = datasets.load_light_curve()
+    t = star.data[:, 0]
+    assert_array_equal(np.unique(star.quarter, return_counts=True), [[7, 15], [3024, 3305]])
+    assert star.quarter.dtype.kind == "i"
+    assert (np.diff(star.quarter) >= 0).all()
+    step = np.diff(t)
+    assert step.min() > 0
+    assert 24 * 60 * np.median(step) == pytest.approx(29.42, abs=0.01)
+    assert step.max() == pytest.approx(654.12, abs=0.01)
+    assert np.sort(step)[-2] == pytest.approx(5.68, abs=0.01)
+    assert star.noise_std.shape == (6329,)
+    assert 18.8 < star.noise_std.min() < star.noise_std.max() < 19.2
+    close = step < 0.021
+    assert np.diff(star.target)[close].std() / np.sqrt(2) == pytest.approx(33, abs=0.5)

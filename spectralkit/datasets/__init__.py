@@ -4,7 +4,9 @@ Every loader reads a file inside the package (nothing is downloaded) and returns
 the source, the licence and the changes of a data set are in its ``DESCR``.
 """
 
-from spectralkit.datasets._series import load_airline, load_co2
+from spectralkit.datasets._astronomy import load_light_curve, load_radial_velocity, load_sunspots
+from spectralkit.datasets._geophysical import load_sea_temperature, load_temperature_normals, load_tide
+from spectralkit.datasets._series import load_airline, load_co2, load_electricity
 from spectralkit.datasets._spatial import load_elevation
 from spectralkit.datasets._tabular import (
     load_airfoil,
@@ -21,8 +23,15 @@ __all__ = [
     "load_bike_share",
     "load_co2",
     "load_concrete",
+    "load_electricity",
     "load_elevation",
+    "load_light_curve",
     "load_power_plant",
+    "load_radial_velocity",
+    "load_sea_temperature",
+    "load_sunspots",
+    "load_temperature_normals",
+    "load_tide",
     "load_wine_quality",
     "load_yacht",
 ]

@@ -1,14 +1,13 @@
-"""What is known about each data set: columns, units, source, licence, changes and citation."""
+"""What is known about each data set: columns, units, source, licence, changes and citation. The tables and the map."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
 
-_UCI_LICENCE = (
+UCI_LICENCE = (
     "Creative Commons Attribution 4.0 International (CC BY 4.0), https://creativecommons.org/licenses/by/4.0/; "
     "the UCI Machine Learning Repository offers the set under this licence."
 )
-_PUBLIC_DOMAIN = "Public domain."
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ POWER_PLANT = Description(
     ),
     units={"AT": "degC", "V": "cmHg", "AP": "mbar", "RH": "%", "PE": "MW"},
     source="P. Tüfekci and H. Kaya, UCI Machine Learning Repository, Combined Cycle Power Plant (2014).",
-    licence=_UCI_LICENCE,
+    licence=UCI_LICENCE,
     changes="Stored in single precision, which keeps every published digit.",
     citation=(
         "P. Tüfekci and H. Kaya (2014). Combined Cycle Power Plant [Dataset]. UCI Machine Learning Repository. "
@@ -115,7 +114,7 @@ AIRFOIL = Description(
         "sound_pressure_level": "dB",
     },
     source="T. Brooks, D. Pope and M. Marcolini (NASA), UCI Machine Learning Repository, Airfoil Self-Noise (1989).",
-    licence=_UCI_LICENCE,
+    licence=UCI_LICENCE,
     changes="None to the values; the columns were given names.",
     citation=(
         "T. Brooks, D. Pope and M. Marcolini (1989). Airfoil Self-Noise [Dataset]. UCI Machine Learning Repository. "
@@ -150,7 +149,7 @@ WINE_QUALITY = Description(
         "P. Cortez, A. Cerdeira, F. Almeida, T. Matos and J. Reis, UCI Machine Learning Repository, "
         "Wine Quality (2009)."
     ),
-    licence=_UCI_LICENCE,
+    licence=UCI_LICENCE,
     changes="The red and the white wines were joined, with a mark for the red ones; stored in single precision.",
     citation=(
         "P. Cortez, A. Cerdeira, F. Almeida, T. Matos and J. Reis (2009). Wine Quality [Dataset]. UCI Machine "
@@ -182,7 +181,7 @@ CONCRETE = Description(
         "Repository, Concrete Compressive Strength (2007)."
     ),
     licence=(
-        f"{_UCI_LICENCE} The donor asks that the notice of Prof. I-Cheng Yeh as the original owner and donor, and the "
+        f"{UCI_LICENCE} The donor asks that the notice of Prof. I-Cheng Yeh as the original owner and donor, and the "
         "citation below, stay with the data."
     ),
     changes="None to the values; the names of the columns were shortened.",
@@ -211,7 +210,7 @@ YACHT = Description(
         "residuary_resistance": "dimensionless (per unit weight of displacement, as published)",
     },
     source="J. Gerritsma, R. Onnink and A. Versluis, UCI Machine Learning Repository, Yacht Hydrodynamics (1981).",
-    licence=_UCI_LICENCE,
+    licence=UCI_LICENCE,
     changes="None to the values; the columns were given names.",
     citation=(
         "J. Gerritsma, R. Onnink and A. Versluis (1981). Yacht Hydrodynamics [Dataset]. UCI Machine Learning "
@@ -244,7 +243,7 @@ BIKE_SHARE = Description(
         "H. Fanaee-T and J. Gama, UCI Machine Learning Repository, Bike Sharing (2013); the first of its two years, "
         "as distributed with the book An Introduction to Statistical Learning."
     ),
-    licence=_UCI_LICENCE,
+    licence=UCI_LICENCE,
     changes=(
         "The year 2011 only; the counts of casual and registered users left out; months and weather given as integers "
         "instead of words; stored in single precision."
@@ -281,42 +280,5 @@ ELEVATION = Description(
     citation=(
         "T. G. Farr et al. (2007). The Shuttle Radar Topography Mission. Reviews of Geophysics 45, RG2004. "
         "https://doi.org/10.1029/2005RG000183",
-    ),
-)
-
-CO2 = Description(
-    title="Carbon dioxide at Mauna Loa, 1958 to 2001",
-    about=(
-        "Concentration of carbon dioxide in the air at the Mauna Loa observatory, Hawaii: a smooth rise with lines at "
-        "one cycle per year and its harmonics. The weekly series is dated by its Saturdays from 29 March 1958 to 29 "
-        "December 2001; 59 of its 2284 weeks have no value and are left out. The monthly series is the mean of the "
-        "weeks whose date falls in a calendar month; 5 of its 526 months have no value and are left out."
-    ),
-    units={"year": "year", "co2": "ppm"},
-    source=(
-        "C. D. Keeling and T. P. Whorf, Scripps Institution of Oceanography, published by the Carbon Dioxide "
-        "Information Analysis Center; as distributed with statsmodels."
-    ),
-    licence=_PUBLIC_DOMAIN,
-    changes="Dates given as decimal years; stored in single precision, which keeps every published digit.",
-    citation=(
-        "C. D. Keeling and T. P. Whorf (2004). Atmospheric CO2 concentrations derived from flask air samples at sites "
-        "in the SIO network. In: Trends: A Compendium of Data on Global Change. Carbon Dioxide Information Analysis "
-        "Center, Oak Ridge National Laboratory.",
-    ),
-)
-
-AIRLINE = Description(
-    title="Airline passengers, 1949 to 1960",
-    about=(
-        "Passengers on international airlines in each month: a yearly rhythm with harmonics that grows with the level, "
-        "so that the logarithm is the natural target. 144 rows in order of time, none missing."
-    ),
-    units={"year": "year", "passengers": "thousand passengers"},
-    source="Series G of Box and Jenkins, as distributed with the packages aeon and sktime.",
-    licence="Published facts, distributed under the BSD 3-Clause licence by aeon and sktime.",
-    changes="None to the values; months given as decimal years.",
-    citation=(
-        "G. E. P. Box and G. M. Jenkins (1976). Time Series Analysis: Forecasting and Control. Holden-Day, series G.",
     ),
 )
