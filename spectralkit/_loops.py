@@ -4,9 +4,11 @@ NumPy takes some 20 ns for a float64 cosine where it has no vector library; here
 A phase is counted in turns. Dropping whole turns, then the nearest quarter, leaves at most an eighth of a turn, on
 which short polynomials give sine and cosine; the quarter says which of the two goes where, and with what sign.
 
-The loop is optional: without numba, or for little work, `spectralkit.maps` takes its NumPy path, which gives the same
-numbers. It is compiled at first use and kept in numba's cache where numba finds a directory that it may write to. It
-releases the global interpreter lock and starts no threads of its own.
+The kernels of a band limit and of a box, which damp waves, are made of the same pieces: 1 to 3 ns a value.
+
+The loops are optional: without numba, or for little work, their callers take a NumPy path, which gives the same
+numbers. They are compiled at first use and kept in numba's cache where numba finds a directory that it may write to.
+They release the global interpreter lock and start no threads of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +19,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["SMALLEST_WORK", "available", "walsh_hadamard", "waves_of_points", "waves_of_turns"]
+__all__ = [
+    "SMALLEST_WORK",
+    "available",
+    "band_limited",
+    "fits_a_block",
+    "sinc_products",
+    "walsh_hadamard",
+    "waves_of_points",
+    "waves_of_turns",
+]
 
 # Output values below which starting numba (about half a second, once) is not worth it.
 SMALLEST_WORK = 1 << 18
@@ -33,14 +44,23 @@ def available() -> bool:
     return True
 
 
+def fits_a_block(size: int) -> bool:
+    """Whether so many values of `band_limited` or `sinc_products` shall be computed here.
+
+    An eighth of the work above, since the damping of waves comes in blocks: the smallest full one has 60 000 values.
+    The waves have started numba already then; 2^15 values alone would take NumPy one or two milliseconds.
+    """
+    return 8 * size >= SMALLEST_WORK and available()
+
+
 def waves_of_points(
     X: np.ndarray, frequencies: np.ndarray, offsets: np.ndarray, amplitudes: np.ndarray, out: np.ndarray
 ) -> None:
     """Write ``amplitude cos 2 pi p`` and ``amplitude sin 2 pi p`` for ``p = x . frequency + offset``.
 
-    X is (n, d), frequencies (d, m), offsets (m,), all float64 and contiguous, also for float32 `out`; amplitudes (m,)
-    are in its dtype. `out` is (n, 2 m), the cosines and then the sines; or narrower by k columns, and then the last k
-    frequencies have a cosine only, after the sines.
+    X is (n, d), frequencies (d, m), offsets (m,), all float64 and contiguous, also for float32 `out`; amplitudes, of
+    its dtype, are (1, m), or (n, m) if every row has its own. `out` is (n, 2 m), the cosines and then the sines; or
+    narrower by k columns, and then the last k frequencies have a cosine only, after the sines.
     """
     no_turns = np.empty((0, 0))
     _compiled(_waves)(X, frequencies, no_turns, offsets, amplitudes, *_constants(out.dtype), out)
@@ -50,6 +70,25 @@ def waves_of_turns(turns: np.ndarray, offsets: np.ndarray, amplitudes: np.ndarra
     """The same for ``p = turns + offset`` with the products, (n, m) in float64, computed elsewhere."""
     nothing = np.empty((0, 0))
     _compiled(_waves)(nothing, nothing, turns, offsets, amplitudes, *_constants(out.dtype), out)
+
+
+def band_limited(s: np.ndarray, d: int, out: np.ndarray) -> None:
+    """Write the kernel of `BandLimited` in d = 1, 2 or 3 columns for ``s = sigma^2 tau^2``, float64 or float32.
+
+    `out` has the shape and dtype of s and is contiguous.
+    """
+    _compiled(_BAND[d][0])(s.reshape(-1), *_constants_of_band(out.dtype, d), out.reshape(-1))
+
+
+def sinc_products(width: np.ndarray, frequencies: np.ndarray, out: np.ndarray) -> None:
+    """Write the product over p of ``sin(pi t) / (pi t)`` for ``t = width_ip frequency_pj``.
+
+    The width is (n, d) or smaller in a way that broadcasts, frequencies (d, m), both float64 also for float32 `out`,
+    which is (n, m) and contiguous.
+    """
+    width = np.ascontiguousarray(np.broadcast_to(width, (len(out), len(frequencies))))
+    frequencies = np.ascontiguousarray(frequencies)
+    _compiled(_sinc_products)(width, frequencies, *_constants_of_band(out.dtype, 1), out)
 
 
 def walsh_hadamard(rows: np.ndarray) -> None:
@@ -109,6 +148,7 @@ def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, 
             k += 1
         for j in range(m):
             part[j] = phase[j] - np.floor(phase[j] + 0.5)
+        a = amplitudes[i % len(amplitudes)]
         for j in range(pairs):
             q = (four * part[j] + rounder) - rounder  # rounds: the nearest quarter turn, -2, -1, 0, 1 or 2
             s = part[j] - quarter * q
@@ -122,10 +162,105 @@ def _waves(X, frequencies, turns, offsets, amplitudes, sine, cosine, constants, 
                 cs = cs * z + cosine[c]
             sign = one if abs(q) <= one else minus_one
             is_odd = abs(q) == one
-            out[i, j] = amplitudes[j] * (-q * sn if is_odd else sign * cs)
-            out[i, pairs + j] = amplitudes[j] * (q * cs if is_odd else sign * sn)
+            out[i, j] = a[j] * (-q * sn if is_odd else sign * cs)
+            out[i, pairs + j] = a[j] * (q * cs if is_odd else sign * sn)
         for j in range(pairs, m):
-            out[i, pairs + j] = amplitudes[j] * np.cos(_TURN * part[j])
+            out[i, pairs + j] = a[j] * np.cos(_TURN * part[j])
+
+
+def _band_in_1(s, sinc, constants, out):
+    zero, one, half, end = constants
+    for i in range(len(s)):
+        t = np.sqrt(end if s[i] > end else s[i])
+        part = t - np.floor(t + half)
+        r = min(max(part, -half - part), half - part)  # the turns at most a quarter from 0 that have this sine
+        z = r * r
+        ratio = sinc[0]
+        for c in range(1, len(sinc)):
+            ratio = ratio * z + sinc[c]
+        out[i] = ratio * (r / t if t > zero else one)
+
+
+def _band_in_2(s, near, modulus, shift, sinc, constants, out):
+    one, half, eighth, end = constants
+    for i in range(len(s)):
+        is_near = s[i] < one  # both cases are computed: a branch would cost more
+        x = s[i] if is_near else one
+        z = x - one
+        chord = near[0]
+        for c in range(1, len(near)):
+            chord = chord * z + near[c]
+
+        y = one if is_near else end if s[i] > end else s[i]
+        z = one / y
+        t = np.sqrt(y)
+        inverse = t * z
+        a = modulus[0]
+        for c in range(1, len(modulus)):
+            a = a * z + modulus[c]
+        delay = shift[0]
+        for c in range(1, len(shift)):
+            delay = delay * z + shift[c]
+        t = t - eighth
+        part = t - np.floor(t + half) + delay * inverse
+        r = min(max(part, -half - part), half - part)
+        z = r * r
+        ratio = sinc[0]
+        for c in range(1, len(sinc)):
+            ratio = ratio * z + sinc[c]
+        out[i] = one + x * chord if is_near else a * inverse * np.sqrt(inverse) * (r * ratio)
+
+
+def _band_in_3(s, near, sine, cosine, constants, out):
+    one, minus_one, three, four, half, quarter, turn, end = constants
+    for i in range(len(s)):
+        is_near = s[i] < quarter
+        z = s[i] if is_near else quarter
+        close = near[0]
+        for c in range(1, len(near)):
+            close = close * z + near[c]
+
+        t = np.sqrt(quarter if is_near else end if s[i] > end else s[i])
+        part = t - np.floor(t + half)
+        q = np.floor(four * part + half)
+        r = part - quarter * q
+        z = r * r
+        sn = sine[0]
+        for c in range(1, len(sine)):
+            sn = sn * z + sine[c]
+        sn = sn * r
+        cs = cosine[0]
+        for c in range(1, len(cosine)):
+            cs = cs * z + cosine[c]
+        sign = one if abs(q) <= one else minus_one
+        is_odd = abs(q) == one
+        inverse = one / (turn * t)
+        difference = (q * cs if is_odd else sign * sn) * inverse - (-q * sn if is_odd else sign * cs)
+        out[i] = close if is_near else three * difference * (inverse * inverse)
+
+
+def _sinc_products(width, frequencies, sinc, constants, out):
+    zero, one, half, _ = constants
+    n, m = out.shape
+    turns = np.empty(m, out.dtype)
+    part = np.empty(m, out.dtype)
+    for i in range(n):
+        row = out[i]
+        for j in range(m):
+            row[j] = one
+        for k in range(len(frequencies)):
+            w = 0.5 * width[i, k]
+            for j in range(m):
+                t = min(abs(w * frequencies[k, j]), 1e15)
+                turns[j] = t
+                part[j] = t - np.floor(t + 0.5)
+            for j in range(m):
+                r = min(max(part[j], -half - part[j]), half - part[j])
+                z = r * r
+                ratio = sinc[0]
+                for c in range(1, len(sinc)):
+                    ratio = ratio * z + sinc[c]
+                row[j] *= ratio * (r / turns[j] if turns[j] > zero else one)
 
 
 _TURN = 2 * np.pi
@@ -147,6 +282,65 @@ _COSINE: dict[Any, tuple[float, ...]] = {
     np.float32: (59.2201689582961, -85.44284467308167, 64.93931613570905, -19.739208650130596, 0.9999999999524894),
 }  # fmt: skip
 
+# For the band limit and boxes, made in the same way: sin(2 pi r) / (2 pi r) in powers of r^2, for |r| <= 1/4.
+_SINC: dict[Any, tuple[float, ...]] = {
+    np.float64: (
+        0.01611648456992974, -0.11424498574236419, 0.6079618177717706, -2.402386906616217, 6.693849040148175,
+        -12.208116743804242, 12.987878804533631, -6.579736267392906, 1.0,
+    ),
+    np.float32: (
+        -2.3091843245054573, 6.688783067811538, -12.208003973758666, 12.987877924610446, -6.579736266293262, 1.0,
+    ),
+}  # fmt: skip
+# In three columns the kernel in powers of s, for s <= 1/4; in two columns (kernel - 1) / s in powers of s - 1, for
+# s <= 1, and beyond it is modulus(1/s) t^(-3/2) sin(2 pi r) / (2 pi) for r = t - 1/8 + shift(1/s) / t with t^2 = s.
+_NEAR_IN_3: dict[Any, tuple[float, ...]] = {
+    np.float64: (
+        2.1460435932882983e-05, -0.00027249927092831884, 0.0026189421331831307, -0.02016924790765087,
+        0.12159286126361704, -0.5543969950551658, 1.8255951930717955, -4.069372247937497, 5.566233773371565,
+        -3.9478417604357436, 1.0,
+    ),
+    np.float32: (
+        0.10735140779414654, -0.5504706212729371, 1.825090967915313, -4.069342848204892, 5.5662331448711395,
+        -3.947841758254453, 1.0,
+    ),
+}  # fmt: skip
+_NEAR_IN_2: dict[Any, tuple[float, ...]] = {
+    np.float64: (
+        -1.142999789829738e-08, 1.3803698190177885e-07, -2.2358605609409597e-06, 2.8060367748720608e-05,
+        -0.00029318964846853344, 0.0024747840829952698, -0.01645600988921824, 0.0834067940652668,
+        -0.3088182542317328, 0.7904809415747682, -1.3097544958889074, 1.3554838264919982, -1.0676034589760346,
+    ),
+    np.float32: (
+        0.003957515314511696, -0.013869371032222905, 0.08567110348389491, -0.30773623643385917,
+        0.7907595896338666, -1.309719421725612, 1.3554855026749335, -1.0676034458716726,
+    ),
+}  # fmt: skip
+_MODULUS: dict[Any, tuple[float, ...]] = {
+    np.float64: (
+        -7.084668354146748e-09, 4.645149937368994e-08, -1.4352178797451575e-07, 2.9222794209219627e-07,
+        -4.88059176786711e-07, 8.514130815994734e-07, -2.0229169382242774e-06, 8.331515153288663e-06,
+        -7.898155296977415e-05, 0.003023581352165127, 0.6366197723675853,
+    ),
+    np.float32: (5.694941818137234e-06, -7.7546439016668e-05, 0.003023309417257205, 0.6366197807797982),
+}  # fmt: skip
+_SHIFT: dict[Any, tuple[float, ...]] = {
+    np.float64: (
+        1.8655924693047928e-09, -1.2045762618543956e-08, 3.6284879081439645e-08, -7.065551370693947e-08,
+        1.0885141952956791e-07, -1.652225445772368e-07, 3.177037829978581e-07, -9.75249796668223e-07,
+        6.028024104489356e-06, -0.00010526641933009081, 0.009498860966468042,
+    ),
+    np.float32: (-5.951945046382031e-07, 5.827535873509776e-06, -0.00010522889793681952, 0.009498859808518232),
+}  # fmt: skip
+
+# By the number of columns, the loop and what it asks for beside `out`: tables, and single numbers that are one, half
+# and so on in its dtype. The last is the s that all larger ones count as; its root, and 1 / s, fit into float32.
+_BAND: dict[int, tuple[Callable[..., None], tuple[dict, ...], tuple[float, ...]]] = {
+    1: (_band_in_1, (_SINC,), (0.0, 1.0, 0.5, 1e30)),
+    2: (_band_in_2, (_NEAR_IN_2, _MODULUS, _SHIFT, _SINC), (1.0, 0.5, 0.125, 1e30)),
+    3: (_band_in_3, (_NEAR_IN_3, _SINE, _COSINE), (1.0, -1.0, 3.0, 4.0, 0.5, 0.25, _TURN, 1e30)),
+}
+
 
 @functools.cache
 def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
@@ -158,11 +352,19 @@ def _constants(dtype: np.dtype) -> tuple[tuple, tuple, tuple]:
 
 
 @functools.cache
+def _constants_of_band(dtype: np.dtype, d: int) -> tuple[tuple, ...]:
+    """The same for the loop of so many columns in `_BAND`."""
+    number = dtype.type
+    _, tables, numbers = _BAND[d]
+    return tuple(tuple(number(c) for c in row) for row in (*(table[number] for table in tables), numbers))
+
+
+@functools.cache
 def _compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     import numba
 
     # no fast-math flags: fused products and sums would save 5 % of the time and round otherwise than the NumPy path
     try:
-        return numba.njit(loop, cache=True, nogil=True)
+        return numba.njit(loop, cache=True, nogil=True, error_model="numpy")
     except RuntimeError:  # numba found no directory to write its cache to
-        return numba.njit(loop, nogil=True)
+        return numba.njit(loop, nogil=True, error_model="numpy")

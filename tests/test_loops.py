@@ -12,10 +12,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from spectralkit import FourierFeatures, Gaussian, _loops
+from spectralkit import BandLimited, FourierFeatures, Gaussian, _loops
 from spectralkit.maps import _fourier, fourier
 from spectralkit.maps._waves import FEW_COLUMNS
 from spectralkit.rules import Nodes, nodes
+from spectralkit.spectra import Footprint
 
 TOLERANCE = {np.float64: 1e-14, np.float32: 1e-6}  # of a column's amplitude
 DTYPES = [np.float64, np.float32]
@@ -184,8 +185,9 @@ def test_little_work_does_not_start_numba():
     code = (
         "import sys\n"
         "import numpy as np\n"
-        "from spectralkit import FourierFeatures\n"
+        "from spectralkit import BandLimited, FourierFeatures\n"
         "FourierFeatures().fit_transform(np.ones((50, 3)))\n"
+        "BandLimited(0.3).gram(np.ones((200, 2)))\n"
         "print('numba' in sys.modules)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -227,3 +229,141 @@ def test_n_jobs_of_the_transformer_reaches_the_threads(monkeypatch):
     monkeypatch.setattr(_fourier, "for_row_blocks", lambda function, n, size, n_jobs: seen.append(n_jobs))
     FourierFeatures(n_jobs=3, random_state=0).fit(np.ones((4, 2))).transform(np.ones((4, 2)))
     assert seen == [3]
+
+
+# -- band limits and boxes ---------------------------------------------------------------------------------------------
+
+BAND_TOLERANCE = {np.float64: 1e-15, np.float32: 3e-7}
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def path(request, monkeypatch):
+    """Take either path for any amount of work."""
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+        monkeypatch.setattr(_loops, "SMALLEST_WORK", 0)
+    else:
+        monkeypatch.setattr(_loops, "available", lambda: False)
+    return request.param
+
+
+def _band(s, d):
+    """The kernel and its derivative to u, times u."""
+    with mp.workdps(40):
+        u = 2 * mp.pi * mp.sqrt(mp.mpf(float(s)))
+        orders = mp.mpf(d) / 2, mp.mpf(d) / 2 + 1
+        k, of_more = (mp.gamma(nu + 1) * mp.besselj(nu, u) / (u / 2) ** nu if u else mp.mpf(1) for nu in orders)
+        return k, -(u**2) / (d + 2) * of_more
+
+
+def _squares(dtype):
+    """Of turns: over many decades of u, and around the places where one formula takes over from another."""
+    u = np.concatenate([np.geomspace(1e-12, 1e6, 200), np.linspace(0.0, 40.0, 200)])
+    changes = np.concatenate([[1 / (4 * np.pi**2)], (np.arange(1, 25) / 8) ** 2]).astype(dtype)
+    near = [np.nextafter(changes, dtype(end)) for end in (0, 9)]
+    beside = [changes * dtype(1 + sign * step) for sign in (-1, 1) for step in (1e-6, 1e-3)]
+    return np.concatenate([((u / (2 * np.pi)) ** 2).astype(dtype), changes, *near, *beside])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_band_limited_kernels_have_the_last_digits_right(d, dtype, path):
+    s = _squares(dtype)
+    k = BandLimited(1.0)._profile_in(s, d)
+    assert k.dtype == dtype
+    exact, slopes = zip(*(_band(x, d) for x in s), strict=True)
+    errors = np.array([float(abs(mp.mpf(float(a)) - b)) for a, b in zip(k, exact, strict=True)])
+    rounding = np.finfo(dtype).eps * np.abs(np.array(slopes, dtype=float))  # of u
+    assert (errors <= BAND_TOLERANCE[dtype] + rounding).all(), (errors - rounding).max()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_band_limited_kernels_are_one_at_zero_and_small_far_away(d, dtype, path):
+    tiny, largest = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
+    s = np.array([0.0, tiny, 1e-30, 1e15, 1e30, largest, np.inf, np.nan], dtype=dtype)
+    k = BandLimited(1.0)._profile_in(s, d)
+    assert k[0] == 1.0
+    assert_allclose(k[1:3], 1.0, rtol=0, atol=np.finfo(dtype).eps * 2)
+    assert (np.abs(k[3:7]) <= 1e-7).all()
+    assert (np.abs(k[4:7]) <= 1e-15).all()
+    assert np.isnan(k[7])
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_band_limited_kernels_of_any_shape_and_layout(d, dtype):
+    s = np.random.default_rng(0).uniform(0, 9, (12, 10, 8)).astype(dtype)
+    s.flags.writeable = False
+    kept, profile = s.copy(), BandLimited(1.0)._profile_in
+    for part in (s, s.T, s[::2, ::3, 1:], s[:0], s[3, 4, 5], np.broadcast_to(s[0, 0], (3, 8)), np.float64(0.5)):
+        k = profile(part, d)
+        expected = _without_numba(lambda part=part: profile(part, d))
+        assert np.shape(k) == np.shape(expected) == np.shape(part)
+        assert k.dtype == expected.dtype == part.dtype
+        assert_allclose(k, expected, rtol=0, atol=BAND_TOLERANCE[dtype])
+    assert_array_equal(s, kept)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+def test_band_limited_matrices_and_their_gradients(d, dtype):
+    X = np.random.default_rng(0).normal(size=(60, d)).astype(dtype)
+    measure = BandLimited(np.linspace(0.2, 0.4, d))
+    found = (measure.gram(X), measure.gram(X[:20], X), *measure.gram_gradient(X))
+    expected = _without_numba(lambda: (measure.gram(X), measure.gram(X[:20], X), *measure.gram_gradient(X)))
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype == dtype
+        assert_allclose(a, b, rtol=0, atol=100 * BAND_TOLERANCE[dtype])
+
+
+SINC_TOLERANCE = {np.float64: 1e-15, np.float32: 4e-7}
+
+
+def _box(d):
+    """Widths and frequencies, with some of each zero, tiny or huge."""
+    rng = np.random.default_rng(d)
+    width, frequencies = rng.uniform(0, 1, (30, d)), rng.normal(size=(40, d)) * 3
+    width[:6] = np.array([0.0, 1e-300, 1e-8, 1.0, 1e8, 1e200])[:, None]
+    frequencies[:8] = np.array([0.0, 1e-300, 1e-4, 1.0, 0.5, -0.5, 1e8, 1e200])[:, None]
+    frequencies[8:12, 0] = 0.0
+    return width, frequencies
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_sinc_products_have_the_last_digits_right(d, dtype):
+    pytest.importorskip("numba")
+    width, frequencies = _box(d)
+    kept = width.copy(), frequencies.copy()
+    out = np.full((30, 40), np.nan, dtype=dtype)
+    _loops.sinc_products(width, frequencies.T, out)
+    with mp.workdps(250):  # sin(pi t) at t = 1e200
+        t = np.frompyfunc(mp.mpf, 1, 1)(width)[:, None] * np.frompyfunc(mp.mpf, 1, 1)(frequencies)
+        exact = np.prod(np.frompyfunc(mp.sincpi, 1, 1)(t), axis=2).astype(float)
+    # rounding of t, by up to 2^-53 of it, is part of that: the factor has slopes up to 1 / t
+    assert_allclose(out, exact, rtol=0, atol=SINC_TOLERANCE[dtype])
+    assert (out[0] == 1).all()
+    assert (out[:, 0] == 1).all()
+    assert_array_equal(width, kept[0])
+    assert_array_equal(frequencies, kept[1])
+    same = np.empty((2, 30, 40), dtype=dtype)
+    _loops.sinc_products(width[:, :1], frequencies.T, same[0])
+    _loops.sinc_products(np.tile(width[:, :1], d), frequencies.T, same[1])
+    assert_array_equal(same[0], same[1])
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("d", [1, 3, 8])
+def test_the_damping_of_a_box_is_the_product_of_measures(d, dtype):
+    width, frequencies = _box(d)
+    like = np.zeros(0, dtype=dtype)
+    for rows in (width, width[7:8], np.asfortranarray(width), width[::-2]):
+        box = Footprint("box", width=rows)
+        damping = box.damping(frequencies, like)
+        expected = _without_numba(lambda box=box: box.damping(frequencies, like))
+        assert damping.dtype == expected.dtype == dtype
+        assert_allclose(damping, expected, rtol=0, atol=1e-14 if dtype == np.float64 else 1e-6)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import optimize, special
 
+from spectralkit import _loops
 from spectralkit._xp import convert, is_torch, namespace
 from spectralkit.spectra._capable import CapabilityError
 from spectralkit.spectra._dual import chain
 from spectralkit.spectra.radial import Radial
 
 _MOST_COLUMNS = 150
+_FARTHEST = 1e30  # for scaled squared distances: in up to three columns the kernel is below 1e-15 there
 
 
 class BandLimited(Radial):
@@ -78,10 +80,10 @@ class BandLimited(Radial):
             )
 
         def value(s: Any) -> Any:
-            return special.hyp0f1(d / 2 + 1, -(math.pi**2) * s)
+            return _profile(s, d)
 
         def slope(_: Any, s: Any) -> Any:
-            return special.hyp0f1(d / 2 + 2, -(math.pi**2) * s) * (-(math.pi**2) / (d / 2 + 1))
+            return _profile(s, d + 2) * (-(math.pi**2) / (d / 2 + 1))
 
         return chain(value, (slope,), s)
 
@@ -129,7 +131,7 @@ class BandLimited(Radial):
 # what the kernel is in d columns where the Bessel function is elementary: (u, xp) to the value
 _ELEMENTARY = {
     1: lambda u, xp: xp.sin(u) / u,
-    3: lambda u, xp: 3 * (xp.sin(u) - u * xp.cos(u)) / u**3,
+    3: lambda u, xp: 3 * (xp.sin(u) / u - xp.cos(u)) / u**2,
 }
 
 
@@ -138,8 +140,30 @@ def _elementary(s: Any, d: int) -> Any:
     xp = namespace(s)
     small = 4 * math.pi**2 * s < 1
     u = 2 * math.pi * xp.where(small, xp.ones_like(s), s).sqrt()
-    x = -(math.pi**2) * xp.where(small, s, xp.zeros_like(s))
+    return xp.where(small, _series(xp.where(small, s, xp.zeros_like(s)), d), _ELEMENTARY[d](u, xp))
+
+
+def _series(s: Any, d: int) -> Any:
+    """The terms of 0F1(; d/2 + 1; -pi^2 s) that count where u < 1."""
+    x = -(math.pi**2) * s
     series: Any = 1.0
-    for k in range(9, 0, -1):  # the terms of 0F1(; d/2 + 1; x) for |x| <= 1/4
+    for k in range(9, 0, -1):
         series = 1 + series * x / (k * (k + d / 2))
-    return xp.where(small, series, _ELEMENTARY[d](u, xp))
+    return series
+
+
+def _profile(s: Any, d: int) -> Any:
+    """0F1(; d/2 + 1; -pi^2 s) for NumPy arrays, which takes up to ten times as long by its own name."""
+    if d > 3:
+        return special.hyp0f1(d / 2 + 1, -(math.pi**2) * s)
+    s = np.asarray(s)
+    if _loops.fits_a_block(s.size):
+        out = np.empty(s.shape, dtype=s.dtype)
+        _loops.band_limited(s, d, out)
+        return out
+    u = 2 * math.pi * np.sqrt(np.minimum(s, _FARTHEST))
+    with np.errstate(invalid="ignore"):
+        k = np.asarray(2 * special.j1(u) / u if d == 2 else _ELEMENTARY[d](u, np))
+    small = u < 1 if d == 3 else u == 0
+    k[small] = _series(s[small], d)
+    return k
