@@ -148,6 +148,7 @@ CALLS = {
     "log_mgf": lambda measure: measure.log_mgf(X),
     "factors": lambda measure: measure.factors(3),
     "radii": lambda measure: measure.radii(np.full((3, 9), 0.5), 3),
+    "gaussian_sigma": lambda measure: measure.gaussian_sigma(3),
 }
 OF_TEMPLATES_TOO = {
     "get_params", "set_params", "replace", "parameters", "pack", "unpack", "is_template", "resolve", "dimension",
@@ -256,6 +257,7 @@ NEEDS = {
     "log_mgf": "mgf",
     "factors": "factors",
     "radii": "radial",
+    "gaussian_sigma": "gaussian",
 }
 
 
@@ -269,7 +271,8 @@ def test_a_missing_capability(method):
     ("measure", "method", "remedy"),
     [
         (G, "atoms", "Use rule='qmc' instead"),
-        (Matern(0.1, nu=0.5), "log_mgf", "Use random features with rule='qmc' instead"),
+        (Matern(0.1, nu=0.5), "log_mgf", "Use FourierFeatures instead"),
+        (G + G, "gaussian_sigma", "Use variant='hyperbolic' or variant='positive' instead"),
         (G * Matern(0.1, nu=0.5), "density", "Use random features"),
         (G * Matern(0.1, nu=0.5), "polar", "Use rule='qmc' or rule='iid' instead"),
         (G.on([0, 1]), "density", "Use random features"),

@@ -467,6 +467,16 @@ def test_the_window_is_scheduled_without_fitting_again():
     assert_array_equal(estimator.set_params(window=2).transform(X), features(X, 4, window=2))
 
 
+def test_set_params_replaces_the_measure_and_leaves_that_of_the_caller():
+    measure = Ladder(3, unit="pi")
+    estimator = LadderFeatures(measure, include_input=False)
+    assert estimator.set_params(frequencies__unit="2pi", include_input=True) is estimator
+    assert (estimator.frequencies, measure) == (Ladder(3, unit="2pi"), Ladder(3, unit="pi"))
+    assert_array_equal(estimator.fit_transform(rows()), features(rows(), 3, unit="2pi"))
+    with pytest.raises(TypeError, match="frequencies must be a name, a template or a measure, got 10"):
+        LadderFeatures().set_params(frequencies__unit="2pi")
+
+
 # -- layouts -----------------------------------------------------------------------------------------------------------
 
 MORE_LAYOUTS = {

@@ -79,6 +79,10 @@ GROUPED = {
     "one column": (lambda d: Gaussian(0.3).on([0]), {"density", "atoms"}),
     "all columns in another order": (lambda d: Matern(_scales(d), nu=1.5).on(range(d)[::-1]), HEAVY_TAILS),
     "tensor product": (lambda d: Gaussian(0.3).on([0]) * Matern(0.4, nu=1.5).on(_rest(d)), HEAVY_TAILS),
+    "tensor product of gaussians": (
+        lambda d: 2.0 * (Gaussian(0.3).on([d - 1]) * Gaussian(_scales(d)[1:]).on(range(d - 1)[::-1])),
+        ALL_BUT_ATOMS,
+    ),
     "additive": (lambda d: Gaussian(0.3).on([0]) + Matern(0.4, nu=1.5).on([d - 1]), {"density", "atoms", "mgf"}),
     "tensor product with a sum": (
         lambda d: (Gaussian(0.2).on([0]) + 0.5 * Gaussian(0.4).on([0])) * Gaussian(0.3).on(_rest(d)),
@@ -100,7 +104,8 @@ ISOTROPIC |= {"matern 0.3", "rational quadratic", "band limited", "sum of unequa
 
 
 RADIAL = {label for label in MEASURES if label.startswith(("gaussian", "matern", "rational"))} | {"multiple"}
-SEPARABLE = {"gaussian", "gaussian, sigma per column", "gaussian, tiny sigma", "multiple"}
+NORMAL = {"gaussian", "gaussian, sigma per column", "gaussian, tiny sigma", "multiple", "tensor product of gaussians"}
+SEPARABLE = set(NORMAL)
 SEPARABLE |= {"laplacian", "laplacian, sigma per column", "tensor product with a sum"}
 
 
@@ -113,6 +118,8 @@ def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
         missing = missing | {"factors"}
     if label not in RADIAL:
         missing = missing | {"radial"}
+    if label not in NORMAL:
+        missing = missing | {"gaussian"}
     if label.startswith("band limited") and d not in (1, 3):
         missing = missing | {"torch"}
     if importlib.util.find_spec("torch") is None:
@@ -145,6 +152,7 @@ def test_the_book_of_laws_is_complete():
         "no more than tol of the mass lies beyond the cutoff",
         "the kernel is below tol beyond its support",
         "the moment generating function is the mean exponential",
+        "gaussian frequencies are normal with the standard deviations that are stated",
         "the kernel and its frequencies scale together",
         "torch gives the values and gradients of numpy",
         "float32 is kept and far offsets change nothing",
@@ -152,7 +160,8 @@ def test_the_book_of_laws_is_complete():
         "missing capabilities and wrong columns are refused",
     ]
     needs = {need for law in SPECTRUM_LAWS for need in law.needs}
-    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial", "torch"}
+    capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial"}
+    capabilities |= {"gaussian", "torch"}
     assert needs == capabilities | {"isotropy", "parameters of known unit"}
 
 
@@ -235,6 +244,13 @@ class _ShortSupport(Gaussian):
         return 0.9 * super()._support(tol, d)
 
 
+class _OtherSpread(Gaussian):
+    """The standard deviation of the kernel's lags instead of that of the frequencies."""
+
+    def _gaussian_sigma(self, d):
+        return 1 / (2 * np.pi * self.sigma)
+
+
 class _WrongMass(Gaussian):
     def _mass(self):
         return 2.0
@@ -261,6 +277,7 @@ FAULTY = {
     "linear gradient": (_LinearGradient(0.3), 2, "gradients are finite differences"),
     "cutoff": (_ShortCutoff(0.3), 3, "no more than tol of the mass lies beyond the cutoff"),
     "support": (_ShortSupport(0.3), 2, "the kernel is below tol beyond its support"),
+    "spread": (_OtherSpread(0.3), 2, "gaussian frequencies are normal with the standard deviations that are stated"),
     "mass": (_WrongMass(0.3), 2, "the kernel at zero is the mass"),
     "radii": (_Directional(0.3), 3, "frequencies from directions have the kernel as their mean cosine"),
 }

@@ -9,11 +9,11 @@ from scipy import special, stats
 from sklearn.kernel_approximation import RBFSampler
 
 from spectralkit import Atomic, CapabilityError, FourierFeatures, Gaussian, Matern, SpectralMixture, TemplateError, maps
-from spectralkit.rules import IID, QMC, Atoms, Nodes, Orthogonal, RandomRule, Rule, nodes
+from spectralkit.rules import IID, QMC, Atoms, Nodes, Orthogonal, RandomRule, Rule, Simplex, nodes
 from spectralkit.testing import check_map, check_rule
 
 UNIT = 1 / (2 * math.pi)  # the sigma of lengthscale 1: 2 pi omega is standard normal
-RANDOM_RULES = [IID(), QMC(), Orthogonal()]
+RANDOM_RULES = [IID(), QMC(), Orthogonal(), Simplex()]
 SIX_SIGMA_P = 2e-9  # two-sided probability beyond six standard deviations
 DIMENSIONS = (1, 2, 3, 7)
 
@@ -375,7 +375,7 @@ def _possible(measure, d):
 
 
 def test_names_and_objects_and_defaults():
-    for name, rule in {"iid": IID(), "qmc": QMC(), "orthogonal": Orthogonal()}.items():
+    for name, rule in {"iid": IID(), "qmc": QMC(), "orthogonal": Orthogonal(), "simplex": Simplex()}.items():
         assert_array_equal(
             nodes(Gaussian(0.1), 9, 2, name, seed=1).frequencies, rule(Gaussian(0.1), 9, 2, seed=1).frequencies
         )
@@ -410,7 +410,7 @@ def test_a_width_that_is_no_positive_integer_is_refused(n_components, measure):
 
 @pytest.mark.parametrize("rule", ["sobol", "", "IID", None, 3, QMC, ["qmc"]])
 def test_an_unknown_rule_is_refused_with_the_names(rule):
-    names = "'iid', 'qmc', 'orthogonal', 'atoms', 'hadamard', 'gauss', 'grid'"
+    names = "'iid', 'qmc', 'orthogonal', 'simplex', 'atoms', 'hadamard', 'gauss', 'grid'"
     message = re.escape(f"rule must be 'auto', one of {names}, or a Rule, got {rule!r}")
     with pytest.raises(ValueError, match=message):
         nodes(Gaussian(0.1), 4, 2, rule)

@@ -3,5 +3,13 @@
 from spectralkit.features.fourier import FourierFeatures
 from spectralkit.features.integrated import IntegratedFourierFeatures
 from spectralkit.features.ladder import LadderFeatures, Layout
+from spectralkit.features.positive import ApproximationWarning, PositiveRandomFeatures
 
-__all__ = ["FourierFeatures", "IntegratedFourierFeatures", "LadderFeatures", "Layout"]
+__all__ = [
+    "ApproximationWarning",
+    "FourierFeatures",
+    "IntegratedFourierFeatures",
+    "LadderFeatures",
+    "Layout",
+    "PositiveRandomFeatures",
+]

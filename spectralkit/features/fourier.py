@@ -14,7 +14,7 @@ from spectralkit._validation import check_sample_weight
 from spectralkit.maps import fourier
 from spectralkit.rules import Rule, nodes
 from spectralkit.spectra import Footprint, SpectralMeasure
-from spectralkit.spectra._sklearn import SpectrumParams, as_spectrum
+from spectralkit.spectra._sklearn import SpectrumParams, as_spectrum, sigma_of
 
 _FLOATS = (np.float64, np.float32)
 
@@ -216,10 +216,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     @property
     def sigma_(self) -> Any:
         """The frequency scale of `spectrum_`."""
-        params = self.spectrum_.get_params()  # multiples and column groups pass the name through
-        if "sigma" not in params:
-            raise AttributeError(f"{self.spectrum_!r} has no single sigma; look at spectrum_ instead.")
-        return params["sigma"]
+        return sigma_of(self.spectrum_)
 
     @property
     def frequencies_(self) -> np.ndarray:

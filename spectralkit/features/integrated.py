@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import is_integer, is_positive_number
+from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
 from spectralkit.features.fourier import FourierFeatures
 from spectralkit.spectra import Footprint
-from spectralkit.spectra.footprint import cell_width, check_footprint
+from spectralkit.spectra.footprint import as_numbers, cell_width, check_footprint
 
 __all__ = ["IntegratedFourierFeatures"]
 
@@ -138,7 +138,8 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
         covariance : array of shape (n_features, n_features) or (n_samples, n_features, n_features), optional
             Covariances of the rows, in place of widths, for "gaussian".
         sample_weight : array-like of shape (n_samples,), optional
-            Repetitions of the rows, passed on to the inner features if given.
+            Repetitions of the rows, passed on to the inner features if given. Rows of weight zero are no training
+            points for "local".
 
         Returns
         -------
@@ -146,10 +147,11 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         given, X = X, check_array(X, dtype=_FLOATS, estimator=self, input_name="X")
+        sample_weight = check_sample_weight(sample_weight, len(X))
         points, sizes = self._parts(X, width, covariance)
         spacing = None
         if sizes is None:
-            spacing = _LocalSpacing.of(points, self.n_neighbors)
+            spacing = _LocalSpacing.of(points if sample_weight is None else points[sample_weight > 0], self.n_neighbors)
             sizes = {"width": self._local_width(spacing, points)}
         Footprint.around(points, self.footprint, **sizes)  # refuses what does not fit
         inner = clone(FourierFeatures(random_state=0) if self.features is None else self.features)
@@ -190,6 +192,8 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
             )
         points, sizes = self._parts(X, width, covariance)
         if sizes is None:
+            if self._spacing is None:
+                raise ValueError("width was set to 'local' after fit, which kept no training points. Call fit again.")
             sizes = {"width": self._local_width(self._spacing, points)}
         return self.features_.transform_over(points, Footprint.around(points, self.footprint, **sizes))
 
@@ -251,10 +255,11 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
 
     def _scaled(self, width: Any, covariance: Any) -> dict[str, Any]:
         factor = float(self.multiplier)
-        return {
-            "width": width if width is None else factor * np.asarray(width),
-            "covariance": covariance if covariance is None else factor**2 * np.asarray(covariance),
-        }
+        with np.errstate(over="ignore"):  # the footprint refuses what is infinite
+            return {
+                "width": None if width is None else factor * as_numbers(width),
+                "covariance": None if covariance is None else factor * (factor * as_numbers(covariance)),
+            }
 
     def _constant(self, d: int) -> np.ndarray:
         """The width that all rows share, (1, 1) or (1, d)."""
@@ -275,8 +280,8 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
         d = X.shape[1] - int(count)
         if d < 1 or count not in (1, d, d * (d + 1) // 2):
             raise ValueError(
-                f"X has {X.shape[1]} columns, of which n_width_columns={count} are to hold the footprint. That leaves "
-                f"d = {d}, which must be at least 1, and n_width_columns must be 1, d or d (d + 1)/2."
+                f"X has {X.shape[1]} feature(s), of which n_width_columns={count} are to hold the footprint. That "
+                f"leaves d = {d}, which must be at least 1, and n_width_columns must be 1, d or d (d + 1)/2."
             )
         points, widths = X[:, :d], X[:, d:]
         if count in (1, d):
@@ -303,8 +308,9 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
 class _LocalSpacing:
     """The spacing of points around others, from the distance to the k-th nearest."""
 
-    points: np.ndarray  # distinct
+    points: np.ndarray  # distinct, times scale
     k: int
+    scale: float  # a power of two, so that no square in a distance overflows or vanishes
 
     @classmethod
     def of(cls, points: np.ndarray, n_neighbors: int | None) -> _LocalSpacing:
@@ -312,7 +318,8 @@ class _LocalSpacing:
             raise ValueError(f"n_neighbors must be an integer of at least 1, or None, got {n_neighbors!r}.")
         distinct = np.unique(points.astype(np.float64), axis=0)
         k = 2 * points.shape[1] + 1 if n_neighbors is None else int(n_neighbors)
-        return cls(distinct, min(k, len(distinct)))
+        scale = 2.0 ** -max(-1000, min(1000, math.frexp(float(np.ptp(distinct / 2, axis=0).max()))[1]))
+        return cls(distinct * scale, min(k, len(distinct)), scale)
 
     @cached_property
     def tree(self) -> KDTree:
@@ -320,9 +327,9 @@ class _LocalSpacing:
 
     def __call__(self, X: np.ndarray) -> np.ndarray:
         d = self.points.shape[1]
-        distance = self.tree.query(np.asarray(X, dtype=np.float64), k=[self.k])[0][:, 0]
+        distance = self.tree.query(np.asarray(X, dtype=np.float64) * self.scale, k=[self.k])[0][:, 0]
         log_volume = d / 2 * math.log(math.pi) - math.lgamma(d / 2 + 1)
-        return distance * math.exp((log_volume - math.log(self.k)) / d)
+        return distance * math.exp((log_volume - math.log(self.k)) / d) / self.scale
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"points": self.points, "k": self.k}  # the tree is quick to build again
+        return {"points": self.points, "k": self.k, "scale": self.scale}  # the tree is quick to build again

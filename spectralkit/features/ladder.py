@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import is_integer
+from spectralkit._validation import check_sample_weight, is_integer
 from spectralkit.features._ladder_presets import preset_params
 from spectralkit.features._layouts import Layout, as_layout
 from spectralkit.maps import encoding
 from spectralkit.spectra import Footprint, Ladder
+from spectralkit.spectra._sklearn import SpectrumParams
 
 __all__ = ["LadderFeatures", "Layout"]
 
@@ -25,7 +26,7 @@ _UNITS = (1, "pi", "2pi")
 _MOST_OCTAVES = 1000  # 2.0**1023 is the largest power of two
 
 
-class LadderFeatures(TransformerMixin, BaseEstimator):
+class LadderFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     r"""Coordinate encoding: sines and cosines of each column at the same frequencies, octaves apart by default.
 
     .. math:: \bigl[x_j,\; \sin 2\pi f_l x_j,\; \cos 2\pi f_l x_j\bigr]_{l<L,\, j<d},
@@ -99,6 +100,8 @@ class LadderFeatures(TransformerMixin, BaseEstimator):
     >>> encoder.get_feature_names_out().tolist()
     ['x0_sin0', 'x1_sin0', 'x0_cos0', 'x1_cos0', 'x0_sin1', 'x1_sin1', 'x0_cos1', 'x1_cos1']
     """
+
+    _measure_params = ("frequencies",)
 
     def __init__(
         self,
@@ -174,7 +177,7 @@ class LadderFeatures(TransformerMixin, BaseEstimator):
         """
         return cls(**preset_params(name, options, list(inspect.signature(cls).parameters)))
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Read the number of columns and put the output columns in order.
 
         Parameters
@@ -183,6 +186,8 @@ class LadderFeatures(TransformerMixin, BaseEstimator):
             Points.
         y : object, optional
             Not used.
+        sample_weight : array-like of shape (n_samples,), optional
+            Repetitions of the rows. They are only checked: nothing is learnt from the rows.
 
         Returns
         -------
@@ -190,6 +195,7 @@ class LadderFeatures(TransformerMixin, BaseEstimator):
             The fitted transformer.
         """
         given, X = X, check_array(X, dtype=_FLOATS, estimator=self, input_name="X")
+        check_sample_weight(sample_weight, len(X))
         d = X.shape[1]
         frequencies = _frequencies(self.frequencies, self.unit, d)
         origin = _origin(self.origin, d)

@@ -48,7 +48,7 @@ def fourier(
     Raises
     ------
     ValueError
-        If X has another number of columns than the frequencies.
+        If X has another number of columns than the frequencies, or the footprint is for other rows.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def fourier(
     d = nodes.frequencies.shape[1]
     if X.shape[-1] != d:
         raise ValueError(f"X has {X.shape[-1]} column(s), but the frequencies have {d}; they must agree.")
-    waves, footprint = Waves.of(nodes, 0.0 if sparse.issparse(X) else centre).averaged(footprint)
+    waves, footprint = Waves.of(nodes, 0.0 if sparse.issparse(X) else centre).averaged(footprint, X)
     if is_torch(X):
         return waves.at(X, footprint)
     out = np.empty((X.shape[0], nodes.width), dtype=X.dtype)
@@ -119,7 +119,8 @@ def encoding(
     Raises
     ------
     ValueError
-        If the shapes do not agree, `order` names a column that is not there, or a phase would overflow.
+        If the shapes do not agree, `order` names a column that is not there, a phase would overflow, or the footprint
+        is for other rows.
 
     Notes
     -----
@@ -134,7 +135,7 @@ def encoding(
     array([[0.125, 0.25 , 0.707, 1.   , 0.707, 0.   ]])
     """
     X = as_points(X, "X", rows=True)
-    waves, footprint = Waves.of_encoding(frequencies, amplitudes, origin, X.shape[-1]).averaged(footprint)
+    waves, footprint = Waves.of_encoding(frequencies, amplitudes, origin, X.shape[-1]).averaged(footprint, X)
     order = np.arange(waves.width) if order is None else np.asarray(order)
     if order.size and not 0 <= order.min() <= order.max() < waves.width + X.shape[-1]:
         raise ValueError(

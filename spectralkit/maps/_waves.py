@@ -14,6 +14,7 @@ from spectralkit import _loops
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace
 from spectralkit.rules import Nodes
 from spectralkit.spectra import Footprint
+from spectralkit.spectra.footprint import check_rows
 
 # Up to so many columns the compiled loop multiplies as it goes; above, a BLAS product into a buffer in cache is faster.
 FEW_COLUMNS = 16
@@ -88,8 +89,10 @@ class Waves:
         """The frequencies as rows, (m, d)."""
         return self.frequencies.T
 
-    def averaged(self, footprint: Footprint | None) -> tuple[Self, Footprint | None]:
+    def averaged(self, footprint: Footprint | None, X: Any) -> tuple[Self, Footprint | None]:
         """The waves averaged over a footprint that all rows share, and what is left to be averaged row by row."""
+        if footprint is not None:
+            check_rows(footprint, X)
         if footprint is None or footprint.is_per_row or is_torch(footprint.size):
             return self, footprint
         return replace(self, amplitudes=self.amplitudes * footprint.damping(self.vectors)[0]), None
@@ -97,7 +100,10 @@ class Waves:
     def amplitudes_in(self, like: Any, footprint: Footprint | None) -> Any:
         """Shape (1, m), or (n, m) if every row has a footprint of its own; in the library and dtype of `like`."""
         amplitudes = convert(self.amplitudes, like)[None]
-        return amplitudes if footprint is None else amplitudes * footprint.damping(self.vectors, like)
+        if footprint is None:
+            return amplitudes
+        damping = footprint.damping(self.vectors, like)
+        return damping * amplitudes if is_torch(damping) else np.multiply(damping, amplitudes, out=damping)
 
     def near(self, X: Any) -> Any:
         """``x - centre`` in float64."""

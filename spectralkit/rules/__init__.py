@@ -10,6 +10,7 @@ from spectralkit.rules._hadamard import Hadamard
 from spectralkit.rules._nodes import RULES, nodes
 from spectralkit.rules._quadrature import Gauss, Grid
 from spectralkit.rules._random import IID, QMC, Orthogonal, RandomRule
+from spectralkit.rules._simplex import Simplex
 
 __all__ = [
     "IID",
@@ -23,5 +24,6 @@ __all__ = [
     "Orthogonal",
     "RandomRule",
     "Rule",
+    "Simplex",
     "nodes",
 ]

@@ -11,6 +11,7 @@ from spectralkit.rules._base import Nodes, Rule
 from spectralkit.rules._hadamard import Hadamard
 from spectralkit.rules._quadrature import Gauss, Grid
 from spectralkit.rules._random import IID, QMC, Orthogonal
+from spectralkit.rules._simplex import Simplex
 from spectralkit.spectra import SpectralMeasure
 
 LARGEST_SOBOL_DIMENSION_FOR_AUTO = 16
@@ -19,6 +20,7 @@ RULES: dict[str, Rule] = {
     "iid": IID(),
     "qmc": QMC(),
     "orthogonal": Orthogonal(),
+    "simplex": Simplex(),
     "atoms": Atoms(),
     "hadamard": Hadamard(),
     "gauss": Gauss(),
@@ -44,7 +46,7 @@ def nodes(
         Number of feature columns, at least 1. None: 256, or all atoms.
     d : int
         Number of columns of X.
-    rule : {"auto", "iid", "qmc", "orthogonal", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
+    rule : {"auto", "iid", "qmc", "orthogonal", "simplex", "atoms", "hadamard", "gauss", "grid"} or Rule, default="auto"
         "auto" takes the atoms of an atomic measure; else quasi-random points while the measure needs at most 16 uniform
         numbers per frequency; above that orthogonal directions if the measure has `polar`, and quasi-random points if
         not.

@@ -135,11 +135,11 @@ class Orthogonal(RandomRule):
     def _frequencies(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> np.ndarray:
         normals = stream(seed, d, "directions")
         radii = stream(seed, d, "radii")
-        directions = [_orthonormal_rows(normals, min(d, n - start), d) for start in range(0, n, d)]
+        directions = [orthonormal_rows(normals, min(d, n - start), d) for start in range(0, n, d)]
         return measure.polar(np.concatenate(directions), radii.random((n, measure.polar_uniforms(d))), d)
 
 
-def _orthonormal_rows(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
+def orthonormal_rows(rng: np.random.Generator, count: int, d: int) -> np.ndarray:
     """The first `count` rows of a Haar-distributed orthogonal (d, d) matrix."""
     Q, R = np.linalg.qr(rng.standard_normal((count, d)).T)
     return (Q * np.sign(np.diag(R))).T

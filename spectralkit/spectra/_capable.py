@@ -21,6 +21,7 @@ HOOKS = {
     "mgf": "_log_mgf",
     "factors": "_factors",
     "radial": "_radii",
+    "gaussian": "_gaussian_sigma",
 }
 
 CAPABILITIES = (*HOOKS, "torch")
@@ -32,9 +33,10 @@ _ALTERNATIVES = {
     "atoms": "rule='qmc'",
     "cutoff": "random features with rule='qmc'",
     "support": "random features with rule='qmc'",
-    "mgf": "random features with rule='qmc'",
+    "mgf": "FourierFeatures",
     "factors": "random features with rule='qmc'",
     "radial": "rule='orthogonal' or rule='qmc'",
+    "gaussian": "variant='hyperbolic' or variant='positive'",
     "torch": "NumPy arrays",
 }
 
@@ -68,6 +70,7 @@ class Capable(Parametrized):
     _log_mgf: ClassVar[Any] = None
     _factors: ClassVar[Any] = None
     _radii: ClassVar[Any] = None
+    _gaussian_sigma: ClassVar[Any] = None
 
     # -- templates ----------------------------------------------------------------------------------------------------
 
@@ -182,7 +185,7 @@ class Capable(Parametrized):
         -------
         frozenset of str
             A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial",
-            "torch"}``.
+            "gaussian", "torch"}``.
 
         Examples
         --------
@@ -199,6 +202,33 @@ class Capable(Parametrized):
 
     def _has(self, capability: str, d: int) -> bool:
         return capability == "torch" or getattr(self, HOOKS[capability]) is not None
+
+    def gaussian_sigma(self, d: int) -> np.ndarray:
+        """Return the standard deviations of a measure that is its mass times a centred normal distribution.
+
+        Parameters
+        ----------
+        d : int
+            Number of columns.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            In cycles per unit, one per column; the columns are independent.
+
+        Raises
+        ------
+        CapabilityError
+            If the measure is not of this kind.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian
+        >>> (2.0 * Gaussian([0.1, 0.2]).on([1, 0])).gaussian_sigma(2)
+        array([0.2, 0.1])
+        """
+        self.require("gaussian", d=d)
+        return np.array(np.broadcast_to(self._gaussian_sigma(d), (d,)), dtype=float)
 
     def require(self, *names: str, d: int | None = None) -> Self:
         """Return the measure if it is ready for d columns and has all the capabilities, and raise if not.

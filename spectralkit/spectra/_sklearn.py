@@ -1,8 +1,8 @@
-"""What scikit-learn estimators and kernels with a ``spectrum=`` argument share."""
+"""What scikit-learn estimators and kernels that take a measure share."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from spectralkit.spectra.band_limited import BandLimited
 from spectralkit.spectra.base import SpectralMeasure
@@ -22,24 +22,36 @@ SPECTRA_BY_NAME: dict[str, SpectralMeasure] = {
 }
 
 
-def as_spectrum(spectrum: Any) -> SpectralMeasure:
+def as_spectrum(spectrum: Any, argument: str = "spectrum") -> SpectralMeasure:
     """The measure or template that a ``spectrum=`` argument means: itself, or the template of that name."""
     if isinstance(spectrum, SpectralMeasure):
         return spectrum
     if not isinstance(spectrum, str):
-        raise TypeError(f"spectrum must be a name, a template or a measure, got {spectrum!r}.")
+        raise TypeError(f"{argument} must be a name, a template or a measure, got {spectrum!r}.")
     if spectrum not in SPECTRA_BY_NAME:
-        raise ValueError(f"spectrum={spectrum!r} is not a known name. The names are {', '.join(SPECTRA_BY_NAME)}.")
+        names = ", ".join(SPECTRA_BY_NAME)
+        raise ValueError(f"{argument}={spectrum!r} is not a known name of a measure. The names are {names}.")
     return SPECTRA_BY_NAME[spectrum]
 
 
-class SpectrumParams:
-    """Mixin: ``set_params(spectrum__nu=...)`` replaces the immutable measure instead of changing it."""
+def sigma_of(spectrum: SpectralMeasure) -> Any:
+    """The frequency scale behind ``sigma_``; an AttributeError where the measure has none, or several."""
+    params = spectrum.get_params()  # multiples and column groups pass the name through
+    if "sigma" not in params:
+        raise AttributeError(f"{spectrum!r} has no single sigma; look at spectrum_ instead.")
+    return params["sigma"]
 
-    spectrum: Any
+
+class SpectrumParams:
+    """Mixin: ``set_params(spectrum__nu=...)`` replaces the immutable measure instead of changing it.
+
+    A class names the parameters that may hold a measure.
+    """
+
+    _measure_params: ClassVar[tuple[str, ...]] = ("spectrum",)
 
     def set_params(self, **params: Any) -> Self:
-        """Set the parameters of this object; ``spectrum__<name>`` reaches into the measure.
+        """Set the parameters of this object; ``spectrum__nu`` and its like reach into the measure that it holds.
 
         Parameters
         ----------
@@ -56,15 +68,21 @@ class SpectrumParams:
         ValueError
             If a name is unknown. Nothing is changed then.
         """
-        prefix = "spectrum__"
-        nested = {name.removeprefix(prefix): value for name, value in params.items() if name.startswith(prefix)}
-        direct = {name: value for name, value in params.items() if not name.startswith(prefix)}
+        nested: dict[str, dict[str, Any]] = {name: {} for name in self._measure_params}
+        direct = {}
+        for name, value in params.items():
+            owner, _, inner = name.partition("__")
+            if inner and owner in nested:
+                nested[owner][inner] = value
+            else:
+                direct[name] = value
         valid = self.get_params(deep=False)  # type: ignore[attr-defined]
         unknown = [name for name in direct if name.partition("__")[0] not in valid]
         if unknown:
             raise ValueError(
                 f"Invalid parameter {unknown[0]!r} for {type(self).__name__}. Valid parameters are: {sorted(valid)!r}."
             )
-        if nested:
-            direct["spectrum"] = as_spectrum(direct.get("spectrum", self.spectrum)).replace(**nested)
+        for owner, changes in nested.items():
+            if changes:
+                direct[owner] = as_spectrum(direct.get(owner, getattr(self, owner)), owner).replace(**changes)
         return super().set_params(**direct)  # type: ignore[misc]

@@ -98,7 +98,7 @@ class Sum(_Parts):
         return " + ".join(map(repr, self.parts))
 
     def _has(self, capability: str, d: int) -> bool:
-        return capability not in ("factors", "radial") and super()._has(capability, d)
+        return capability not in ("factors", "radial", "gaussian") and super()._has(capability, d)
 
     def _mass(self) -> Any:
         return functools.reduce(operator.add, (part._mass() for part in self.parts))
@@ -206,7 +206,7 @@ class Product(_Parts):
 
     def _has(self, capability: str, d: int) -> bool:
         groups = self._groups()
-        if capability in ("density", "factors"):
+        if capability in ("density", "factors", "gaussian"):
             if groups is None or sum(map(len, groups)) != d:
                 return False
             narrowed = [part._narrowed(group) for part, group in zip(self.parts, groups, strict=True)]
@@ -283,6 +283,12 @@ class Product(_Parts):
         for part, group in zip(self.parts, self._groups() or [], strict=True):
             single |= dict(zip(group, part._narrowed(group).factors(len(group)), strict=True))
         return [single[column] for column in range(d)]
+
+    def _gaussian_sigma(self, d: int) -> np.ndarray:
+        sigma = np.empty(d)
+        for part, group in zip(self.parts, self._groups() or [], strict=True):
+            sigma[group] = part._narrowed(group)._gaussian_sigma(len(group))
+        return sigma
 
     def _cutoff(self, tol: float, d: int) -> np.ndarray:
         share = tol / len(self.parts)

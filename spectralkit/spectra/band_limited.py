@@ -14,7 +14,7 @@ from spectralkit.spectra._capable import CapabilityError
 from spectralkit.spectra._dual import chain
 from spectralkit.spectra.radial import Radial
 
-_MOST_COLUMNS = 150
+MOST_COLUMNS = 150
 _FARTHEST = 1e30  # for scaled squared distances: in up to three columns the kernel is below 1e-15 there
 
 
@@ -65,7 +65,7 @@ class BandLimited(Radial):
     def _has(self, capability: str, d: int) -> bool:
         if capability == "radial":  # its marginals are not uniform
             return False
-        if (capability == "torch" and d not in _ELEMENTARY) or (capability == "mgf" and d > _MOST_COLUMNS):
+        if (capability == "torch" and d not in _ELEMENTARY) or (capability == "mgf" and d > MOST_COLUMNS):
             return False
         return super()._has(capability, d)
 
@@ -73,9 +73,9 @@ class BandLimited(Radial):
         """0F1(; d/2 + 1; -pi^2 s), whose derivative to s is that of d + 2 columns times -pi^2 / (d/2 + 1)."""
         if is_torch(s):
             return _elementary(s, d)
-        if d > _MOST_COLUMNS:
+        if d > MOST_COLUMNS:
             raise ValueError(
-                f"{self!r} computes its kernel in up to {_MOST_COLUMNS} columns, but the points have {d}. Use "
+                f"{self!r} computes its kernel in up to {MOST_COLUMNS} columns, but the points have {d}. Use "
                 "Gaussian(sigma / sqrt(d + 2)), which it approaches, or random features."
             )
 

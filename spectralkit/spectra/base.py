@@ -55,6 +55,8 @@ class SpectralMeasure(KernelSide, FrequencySide):
     ``factors``     ``_factors(d)``: d measures of one column each, of which it is the tensor product
     ``radial``      ``_radii(u, d)``: u (n, ``_polar_uniforms(d)``) to lengths (n,) of omega / sigma, for families that
                     in fewer columns are the marginals of those in more
+    ``gaussian``    ``_gaussian_sigma(d)``: standard deviations, one per column or one for all, of a measure that is its
+                    mass times a centred normal distribution with independent columns
     ``torch``       present unless ``_has("torch", d)`` denies it
     ==============  ==========================================================================================
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from spectralkit import _loops
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace
-from spectralkit.spectra._lags import Lags
-from spectralkit.spectra.band_limited import BandLimited
+from spectralkit.spectra._capable import CapabilityError
+from spectralkit.spectra._footprint_lags import CovarianceLags, WidthLags
+from spectralkit.spectra.band_limited import MOST_COLUMNS, BandLimited
 from spectralkit.spectra.base import SpectralMeasure
 from spectralkit.spectra.radial import Gaussian
-
-_LARGEST_SQUARE = 1e30  # every damping is below 1e-14 there, and float32 ends at 3e38
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Footprint:
     gaussian    normal, standard deviation w or covariance       :math:`\exp(-2\pi^2\omega^\top\Sigma\,\omega)`
     box         uniform in a box of full side w                  :math:`\prod_p \sin(\pi w_p\omega_p)/(\pi w_p\omega_p)`
     disc        uniform in a disc of radius w, two columns       :math:`2 J_1(u)/u,\; u = 2\pi w|\omega|`
-    ball        uniform in a ball of radius w, any number        :math:`3(\sin u - u\cos u)/u^3` in three columns
+    ball        uniform in a ball of radius w                    :math:`3(\sin u - u\cos u)/u^3` in three columns
     ==========  ===============================================  =================================================
 
     Attributes
@@ -96,15 +96,20 @@ class Footprint:
         >>> Footprint.around(np.zeros((3, 2)), "disc", width=[0.1, 0.2, 0.3]).width.shape
         (3, 2)
         """
-        n, d = X.shape
+        if X.ndim < 2:
+            raise ValueError(
+                f"X must be two-dimensional, (rows, columns), got shape {tuple(X.shape)}. Use reshape(-1, 1) if it has "
+                "one column."
+            )
+        n, d = X.shape[-2:]
         check_footprint(shape, d)
         if (width is None) == (covariance is None):
             raise ValueError("A footprint has either a width or a covariance. Give one of them, and not both.")
         if covariance is not None:
             if shape != "gaussian":
                 raise ValueError(f"A covariance is for footprint='gaussian'. Give the width of a {shape} instead.")
-            return cls(shape, covariance=_checked_covariance(covariance, n, d))
-        return cls(shape, width=_checked_width(width, n, d))
+            return cls(shape, covariance=_checked_covariance(_like_rows(covariance, X), n, d))
+        return cls(shape, width=_checked_width(_like_rows(width, X), n, d))
 
     @property
     def is_per_row(self) -> bool:
@@ -122,6 +127,20 @@ class Footprint:
             return self
         return replace(self, **{"width" if self.covariance is None else "covariance": self.size[rows]})
 
+    def _refuse_columns(self, d: int, torch: bool = False) -> None:
+        """Raise unless the footprint can be evaluated in d columns."""
+        check_footprint(self.shape, d)
+        if tuple(self.size.shape[1:]) != ((d,) if self.covariance is None else (d, d)):
+            raise ValueError(
+                f"The footprint has shape {tuple(self.size.shape)}, which does not fit {d} column(s). Make it with "
+                "Footprint.around(X, ...)."
+            )
+        if torch and not SHAPES[self.shape].measure(d)._can("torch", d):
+            raise CapabilityError(
+                f"footprint={self.shape!r} has no formula for tensors in {d} column(s). Use 'gaussian', 'box', or "
+                "NumPy arrays instead."
+            )
+
     def damping(self, frequencies: Any, like: Any = None) -> Any:
         """Evaluate the characteristic function of each footprint at each frequency.
 
@@ -136,11 +155,25 @@ class Footprint:
         -------
         ndarray or tensor of shape (1, m) or (n, m)
             Factors between -1 and 1, which are 1 for a width of zero.
+
+        Raises
+        ------
+        ValueError
+            If the shape is unknown, or the frequencies have another number of columns than the footprint.
+        CapabilityError
+            If `like` is a tensor and the factors are Bessel functions, which torch lacks: for a disc, and for a ball in
+            other than one or three columns.
         """
+        frequencies = as_float64(frequencies)
         like = frequencies if like is None else like
+        self._refuse_columns(frequencies.shape[-1], torch=is_torch(like))
         size = as_float64(convert(self.size, like) if is_torch(like) else self.size)
         frequencies = convert(frequencies, size)
-        lags = _Widths(size, frequencies, like) if self.covariance is None else _Covariances(size, frequencies, like)
+        if self.shape == "box" and not is_torch(like) and _loops.fits_a_block(len(size) * frequencies.size):
+            out = np.empty((len(size), len(frequencies)), dtype=like.dtype)
+            _loops.sinc_products(size, frequencies.T, out)
+            return out
+        lags = (WidthLags if self.covariance is None else CovarianceLags)(size, frequencies, like)
         return cast_like(SHAPES[self.shape].measure(lags.d)._covariance(lags), like)
 
 
@@ -167,16 +200,57 @@ def check_footprint(shape: Any, d: int) -> None:
     if not isinstance(shape, str) or shape not in SHAPES:
         raise ValueError(f"footprint must be one of {', '.join(map(repr, SHAPES))}, got {shape!r}.")
     if shape == "disc" and d != 2:
-        raise ValueError(f"footprint='disc' is for two columns, but X has {d}. Use 'ball', which is for any number.")
+        raise ValueError(
+            f"footprint='disc' is for two columns, but X has {d}. Use 'ball', which is for other numbers too."
+        )
+    if shape == "ball" and d > MOST_COLUMNS:
+        raise ValueError(
+            f"footprint='ball' is computed in up to {MOST_COLUMNS} columns, but X has {d}. Use 'gaussian' with the "
+            "radius divided by sqrt(d + 2), which it approaches."
+        )
+
+
+def check_rows(footprint: Footprint, X: Any) -> None:
+    """Refuse a footprint that was made for other rows than those of X."""
+    n, d = X.shape[-2:]
+    footprint._refuse_columns(d)
+    if len(footprint.size) not in (1, n):
+        raise ValueError(
+            f"The footprint is for {len(footprint.size)} rows, but X has {n}. Make it with Footprint.around(X, ...)."
+        )
+    if is_torch(footprint.size) and not is_torch(X):
+        raise TypeError(
+            "The footprint holds tensors, but X is a NumPy array. Make it with Footprint.around(X, ...), from arrays."
+        )
+
+
+def _like_rows(size: Any, X: Any) -> Any:
+    """Tensors as they are for rows that are tensors, everything else as an array of numbers."""
+    return size if is_torch(size) and is_torch(X) else as_numbers(size)
+
+
+def as_numbers(size: Any) -> np.ndarray:
+    """A width or covariance as a float64 array."""
+    try:
+        numbers = np.asarray(size)
+    except ValueError:  # lists of unequal lengths
+        numbers = np.asarray(size, dtype=object)
+    if numbers.dtype.kind not in "fiu":
+        raise ValueError(
+            "The width or covariance of a footprint must be real numbers in an array of one shape, got "
+            f"{_shown(numbers)}."
+        )
+    return numbers.astype(np.float64)
 
 
 def _checked_width(width: Any, n: int, d: int) -> Any:
     """As an array of shape (1, d) or (n, d)."""
-    if not is_torch(width):
-        width = np.asarray(width)
-        if width.dtype.kind not in "fiu" or not np.isfinite(width).all() or (width < 0).any():
-            raise ValueError(f"The width of a footprint must be finite numbers of at least 0, got {_shown(width)}.")
-        width = width.astype(np.float64)
+    if not is_torch(width) and not (is_width := np.isfinite(width) & (width >= 0)).all():
+        where = np.unravel_index(np.argmin(is_width), width.shape)
+        raise ValueError(
+            f"The width of a footprint must be finite numbers of at least 0, got {width[where]}"
+            + (f" in row {where[0]}." if width.shape[:1] == (n,) else ".")
+        )
     if width.ndim <= 1:
         width = width.reshape(-1, 1)
     if width.ndim != 2 or width.shape[0] not in (1, n) or width.shape[1] not in (1, d):
@@ -189,8 +263,6 @@ def _checked_width(width: Any, n: int, d: int) -> Any:
 
 def _checked_covariance(covariance: Any, n: int, d: int) -> Any:
     """As an array of shape (1, d, d) or (n, d, d)."""
-    if not is_torch(covariance):
-        covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.ndim == 2:
         covariance = covariance[None]
     if covariance.ndim != 3 or covariance.shape[0] not in (1, n) or tuple(covariance.shape[1:]) != (d, d):
@@ -202,9 +274,11 @@ def _checked_covariance(covariance: Any, n: int, d: int) -> Any:
         return covariance
     if not np.isfinite(covariance).all():
         raise ValueError("The covariance of a footprint must be finite, but it has NaN or infinite values.")
-    tolerance = 1e-5 * np.trace(covariance, axis1=1, axis2=2)  # float32 covariances are welcome
-    is_symmetric = np.abs(covariance - covariance.swapaxes(1, 2)).max(axis=(1, 2)) <= np.abs(tolerance)
-    is_covariance = is_symmetric & (np.linalg.eigvalsh(covariance)[:, 0] >= -np.abs(tolerance))
+    largest = np.abs(covariance).max(axis=(1, 2), keepdims=True)
+    scaled = covariance / np.where(largest > 0, largest, 1.0)
+    tolerance = 1e-5  # float32 covariances are welcome
+    is_symmetric = np.abs(scaled - scaled.swapaxes(1, 2)).max(axis=(1, 2)) <= tolerance
+    is_covariance = is_symmetric & (np.linalg.eigvalsh(scaled)[:, 0] >= -tolerance)
     if not is_covariance.all():
         row = int(np.argmin(is_covariance))
         raise ValueError(
@@ -221,64 +295,3 @@ def _shown(values: np.ndarray) -> str:
 def cell_width(shape: str, d: int) -> float:
     """The width of a footprint with the variance of a cell of side 1, 1/12 along each axis."""
     return 1 / math.sqrt(12 * SHAPES[shape].variance(d))
-
-
-class _Widths(Lags):
-    """Every frequency, (m, d), times the widths of every row, (n, d): what a measure of width 1 has as its lags."""
-
-    def __init__(self, width: Any, frequencies: Any, like: Any) -> None:
-        self.width, self.frequencies, self.like = width, frequencies, like
-        self.d = frequencies.shape[-1]
-
-    def column(self, j: int) -> Any:
-        return cast_like(self.width[:, j, None] * self.frequencies[:, j], self.like)
-
-    def on(self, columns: Sequence[int]) -> _Widths:
-        columns = list(columns)
-        return _Widths(self.width[:, columns], self.frequencies[:, columns], self.like)
-
-    def _squared(self, scale: Any) -> Any:
-        """One product of squares; with frequencies of at most 1, so that those of any unit fit into float32."""
-        largest = _largest(self.frequencies)
-        width, frequencies = self.width * (largest * as_float64(scale)), self.frequencies / largest
-        squares = namespace(width).clip(width**2, None, _LARGEST_SQUARE)
-        return cast_like(squares, self.like) @ cast_like(frequencies**2, self.like).T
-
-    def _turns(self, frequency: Any) -> Any:
-        return self._fraction_of_turns(self.width * frequency, self.frequencies.T)
-
-
-class _Covariances(Lags):
-    """Every frequency, (m, d), and the covariance of every row, (n, d, d), for measures that ask for squares alone."""
-
-    def __init__(self, covariance: Any, frequencies: Any, like: Any) -> None:
-        self.covariance, self.frequencies, self.like = covariance, frequencies, like
-        self.d = frequencies.shape[-1]
-
-    def _squared(self, scale: Any) -> Any:
-        """``omega^T C omega``: one product of the upper triangles of C with products of frequencies.
-
-        In float64: it may cancel, and for a degenerate C rounding can leave it negative.
-        """
-        largest = _largest(self.frequencies)
-        frequencies = self.frequencies * as_float64(scale) / largest
-        first, second = np.triu_indices(self.d)
-        counts = convert(np.where(first == second, 1.0, 2.0), frequencies)
-        products = frequencies[:, first] * frequencies[:, second] * counts
-        variance = largest**2 * self.covariance[:, range(self.d), range(self.d)].sum(-1)[:, None]
-        shrink = largest**2 / namespace(variance).clip(variance / _LARGEST_SQUARE, 1.0, None)
-        squares = cast_like((self.covariance[:, first, second] * shrink) @ products.T, self.like)
-        return namespace(squares).clip(squares, 0.0, None)
-
-    def column(self, j: int) -> Any:
-        raise NotImplementedError
-
-    def on(self, columns: Sequence[int]) -> Lags:
-        raise NotImplementedError
-
-    def _turns(self, frequency: Any) -> Any:
-        raise NotImplementedError
-
-
-def _largest(frequencies: Any) -> float:
-    return float(abs(frequencies).max()) or 1.0

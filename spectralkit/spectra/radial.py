@@ -259,5 +259,8 @@ class Gaussian(Radial):
     def _log_mgf(self, x: Any) -> Any:
         return 2 * math.pi**2 * ((x * convert(self.sigma, x)) ** 2).sum(-1)
 
+    def _gaussian_sigma(self, d: int) -> Any:
+        return self.sigma
+
     def _factors(self, d: int) -> list[Gaussian]:
         return [Gaussian(float(sigma)) for sigma in np.full(d, self.sigma, dtype=float)]

@@ -174,6 +174,9 @@ class Scaled(_Wrapper):
     def _log_mgf(self, x: Any) -> Any:
         return self.part._log_mgf(x) + self._log_factor(x)
 
+    def _gaussian_sigma(self, d: int) -> Any:
+        return self.part._gaussian_sigma(d)
+
 
 class OnColumns(_Wrapper):
     r"""A kernel on some of the columns, :math:`k(\tau) = k_{\mathrm{part}}(\tau_{c_0}, \tau_{c_1}, \dots)`.
@@ -255,7 +258,7 @@ class OnColumns(_Wrapper):
     def _has(self, capability: str, d: int) -> bool:
         if capability == "radial":
             return False
-        if capability in ("density", "factors") and len(self.group) != d:
+        if capability in ("density", "factors", "gaussian") and len(self.group) != d:
             return False  # the other columns hold a point mass at zero
         return self.part._has(capability, len(self.group))
 
@@ -308,6 +311,9 @@ class OnColumns(_Wrapper):
 
     def _log_mgf(self, x: Any) -> Any:
         return self.part._log_mgf(x[..., list(self.group)])
+
+    def _gaussian_sigma(self, d: int) -> np.ndarray:
+        return self._embedded(np.broadcast_to(self.part._gaussian_sigma(d), d), d)
 
 
 def _column_numbers(columns: Any) -> tuple[int, ...]:

@@ -223,6 +223,17 @@ def _the_moment_generating_function_is_the_mean_exponential(case: SpectrumCase) 
     assert (error <= SIX_SIGMA * terms.std(axis=0) / math.sqrt(DRAWS) + 1e-10 * case.mass).all(), f"errors {error}"
 
 
+@law(SPECTRUM_LAWS, "gaussian", "mgf", "transport")
+def _gaussian_frequencies_are_normal_with_the_standard_deviations_that_are_stated(case: SpectrumCase) -> None:
+    sigma = case.measure.gaussian_sigma(case.d)
+    assert sigma.shape == (case.d,), f"shape {sigma.shape}"
+    expected = math.log(case.mass) + 2 * math.pi**2 * ((sigma * case.tau) ** 2).sum(axis=1)
+    np.testing.assert_allclose(case.measure.log_mgf(case.tau), expected, rtol=1e-12, atol=1e-12)
+    standard = case.omega / sigma  # products of two have mean 0 or 1 and variance 1, or 2 for a square
+    error = np.abs(standard.T @ standard / DRAWS - np.eye(case.d))
+    assert (error <= SIX_SIGMA * np.sqrt((1 + np.eye(case.d)) / DRAWS)).all(), f"errors of covariances {error}"
+
+
 @law(SPECTRUM_LAWS, "parameters of known unit")
 def _the_kernel_and_its_frequencies_scale_together(case: SpectrumCase) -> None:
     doubled = {
@@ -302,9 +313,8 @@ def _measures_are_values(case: SpectrumCase) -> None:
 
 @law(SPECTRUM_LAWS)
 def _missing_capabilities_and_wrong_columns_are_refused(case: SpectrumCase) -> None:
-    for name in {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf"} - case.measure.capabilities(
-        case.d
-    ):
+    refusable = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "gaussian"}
+    for name in refusable - case.measure.capabilities(case.d):
         try:
             case.measure.require(name, d=case.d)
         except CapabilityError as error:
