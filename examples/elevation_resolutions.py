@@ -1,8 +1,8 @@
 """An elevation model trained at one resolution and queried at another, with and without footprints.
 
-A cell of a coarse grid is the mean of the terrain over it. A model of points that is asked for the cell's centre answers
-for the centre; on features that are averaged over the cell the same ridge regression answers for the cell. Trained on
-cells of one size, both are asked for cells of other sizes, whose true means are known.
+A cell of a coarse grid is the mean of the terrain over it. A model of points, asked about the cell, answers for its
+centre; on features that are averaged over the cell the same ridge regression answers for the cell. Trained on cells of
+one size, both are asked about cells of other sizes, whose true means are known.
 
 Run it with ``python examples/elevation_resolutions.py``; it takes a few seconds.
 """
