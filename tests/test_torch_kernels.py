@@ -7,13 +7,24 @@ import math
 import pickle
 import sys
 
+import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import linalg
 
 import spectralkit
-from spectralkit import Atomic, CapabilityError, Gaussian, Matern, SpectralMeasure, SpectralMixture, TemplateError
+from spectralkit import (
+    Atomic,
+    CapabilityError,
+    Gaussian,
+    Matern,
+    SpectralMeasure,
+    SpectralMixture,
+    TemplateError,
+    positive,
+)
+from spectralkit._xp import namespace
 
 gpytorch = pytest.importorskip("gpytorch")
 torch = pytest.importorskip("torch")
@@ -472,6 +483,269 @@ def test_what_was_learnt_is_a_measure_on_numpy_again():
         parameter.data += 1.0
     assert learnt != kernel.spectrum
     assert SpectralKernel(learnt).spectrum == learnt
+
+
+# -- parameters by name ------------------------------------------------------------------------------------------------
+
+
+def nested():
+    return 2.0 * Gaussian([0.2, 0.3]) + SpectralMixture([0.5, 0.7], [[1.0, -2.0], [0.5, 0.1]], [[0.1, 0.2], [0.3, 0.4]])
+
+
+def test_parameters_can_be_read_and_set_by_name():
+    kernel = SpectralKernel(SpectralMixture([0.5, 0.7], [[1.0, -2.0], [0.5, 0.1]], [[0.1, 0.2], [0.3, 0.4]]))
+    assert_allclose(kernel.weights.detach(), [0.5, 0.7], rtol=1e-15)
+    assert kernel.weights.requires_grad
+    kernel.weights = [0.6, 0.8]
+    kernel.means = -1.0
+    kernel.initialize(sigmas=torch.tensor([0.5, 0.25]))
+    expected = SpectralMixture([0.6, 0.8], np.full((2, 2), -1.0), [[0.5, 0.25], [0.5, 0.25]])
+    assert_allclose(kernel.spectrum.pack(), expected.pack(), rtol=1e-14)
+    assert isinstance(kernel.raw_weights, torch.nn.Parameter)
+    assert {name for name, _ in kernel.named_parameters()} == {"raw_weights", "raw_means", "raw_sigmas"}
+
+
+def test_nested_names_have_no_dots():
+    kernel = SpectralKernel(nested())
+    names = ["0__factor", "0__sigma", "1__weights", "1__means", "1__sigmas"]
+    assert [name for name, _ in kernel.named_parameters()] == [f"raw_{name}" for name in names]
+    kernel.initialize(**{"0__sigma": 0.7, "1__means": np.zeros((2, 2))})
+    assert_allclose(getattr(kernel, "0__sigma").detach(), 0.7, rtol=1e-15)
+    assert_allclose(kernel.spectrum.parts[1].means, 0.0)
+    model = Regression(*problem(), gpytorch.kernels.ScaleKernel(kernel))
+    model.initialize(**{"covar_module.base_kernel.0__factor": 3.0})
+    assert_allclose(kernel.spectrum.parts[0].factor, 3.0, rtol=1e-15)
+
+
+def test_setting_a_batch_broadcasts():
+    kernel = SpectralKernel(Gaussian([0.2, 0.3]), batch_shape=torch.Size([3]))
+    kernel.sigma = torch.tensor([[1.0], [2.0], [3.0]])
+    assert_allclose(kernel.sigma.detach(), [[1, 1], [2, 2], [3, 3]], rtol=1e-15)
+    assert_allclose(kernel[1].spectrum.sigma, 2.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, [0.1, -0.1]])
+def test_values_outside_the_domain_are_refused(value):
+    kernel = SpectralKernel(Gaussian([0.2, 0.3]))
+    with pytest.raises(ValueError, match="SpectralKernel: sigma must lie inside its constraint, Positive"):
+        kernel.sigma = value
+    assert_allclose(kernel.sigma.detach(), [0.2, 0.3], rtol=1e-15)
+
+
+def test_values_of_the_wrong_shape_are_refused():
+    with pytest.raises(ValueError, match=r"sigma has shape \(2,\), got a value of \(3,\)"):
+        SpectralKernel(Gaussian([0.2, 0.3])).sigma = [0.1, 0.2, 0.3]
+    with pytest.raises(AttributeError, match="sgima"):
+        SpectralKernel(Gaussian([0.2, 0.3])).initialize(sgima=0.1)
+
+
+def test_a_parameter_called_like_a_part_of_gpytorch_keeps_out_of_its_way():
+    class Clash(SpectralMeasure):
+        lengthscale: float = positive(default=2.0)
+
+        def _covariance(self, lags):
+            return namespace(lags.like).exp(-lags.squared(1.0) / self.lengthscale)
+
+    kernel = SpectralKernel(Clash())
+    assert kernel.lengthscale is None  # what GPyTorch says of a kernel without one
+    assert_allclose(kernel.parameter_values()["lengthscale"].item(), 2.0)
+    assert kernel.spectrum == Clash(2.0)
+
+
+CONSTRAINTS = {
+    "means": gpytorch.constraints.Interval(-3.0, 3.0),
+    "weights": gpytorch.constraints.Interval(torch.tensor([0.1, 0.2]).double(), torch.tensor([1.0, 0.9]).double()),
+    "sigmas": gpytorch.constraints.GreaterThan(0.05),
+}
+
+
+def test_constraints_hold_whatever_the_raw_value_is():
+    """Real parameters may have one too, and bounds may differ from number to number."""
+    measure = SpectralMixture([0.5, 0.7], [[1.0, -2.0], [0.5, 0.1]], [[0.1, 0.2], [0.3, 0.4]])
+    kernel = SpectralKernel(measure, constraints=copy.deepcopy(CONSTRAINTS))
+    assert kernel.spectrum == measure
+    limits = {"weights": ([0.1, 0.2], [1.0, 0.9]), "means": (-3.0, 3.0), "sigmas": (0.05, math.inf)}
+    for i, raw in enumerate((-1e3, 1e3)):
+        for name, limit in limits.items():
+            getattr(kernel, f"raw_{name}").data.fill_(raw)
+            if math.isfinite(np.max(limit[i])):
+                value = getattr(kernel, name).detach()
+                assert_allclose(value, np.broadcast_to(limit[i], value.shape))
+    with pytest.raises(ValueError, match="weights must lie inside its constraint"):
+        kernel.weights = [0.5, 0.95]
+    with pytest.raises(ValueError, match="sigma must lie inside its constraint"):
+        SpectralKernel(Gaussian(0.2), constraints={"sigma": gpytorch.constraints.Interval(0.3, 0.5)})
+
+
+def test_priors_enter_the_marginal_likelihood_and_can_be_sampled():
+    priors = {
+        "0__sigma": gpytorch.priors.GammaPrior(2.0, 3.0),
+        "1__means": gpytorch.priors.NormalPrior(0.0, 2.0),
+    }
+    X, y = problem()
+    with_priors, without = (Regression(X, y, SpectralKernel(nested(), priors=p)).train() for p in (priors, None))
+    values = [gpytorch.mlls.ExactMarginalLogLikelihood(m.likelihood, m)(m(X), y) for m in (with_priors, without)]
+    expected = priors["0__sigma"].log_prob(torch.tensor([0.2, 0.3])).sum()
+    expected = expected + priors["1__means"].log_prob(torch.tensor([1.0, -2.0, 0.5, 0.1])).sum()
+    assert_allclose((values[0] - values[1]).item(), expected.item() / len(y), rtol=1e-10)
+    kernel = with_priors.covar_module
+    assert {name for name, *_ in kernel.named_priors()} == {"0__sigma_prior", "1__means_prior"}
+    torch.manual_seed(0)
+    kernel.sample_from_prior("0__sigma_prior")
+    torch.manual_seed(0)
+    assert_allclose(getattr(kernel, "0__sigma").detach(), priors["0__sigma"].sample().item(), rtol=1e-14)
+    for other in (copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
+        other.sample_from_prior("1__means_prior")
+        assert (getattr(other, "1__means") != getattr(kernel, "1__means")).all()
+
+
+def test_samples_of_the_posterior_make_a_batch():
+    """What loading a fully Bayesian fit does: parameters without a prior keep the value that they have."""
+    kernel = SpectralKernel(2.0 * Gaussian([0.2, 0.3]), priors={"sigma": gpytorch.priors.GammaPrior(2.0, 3.0)})
+    samples = torch.tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    kernel.pyro_load_from_samples({"sigma_prior": samples})
+    assert kernel.batch_shape == (3,)
+    assert_allclose(kernel.sigma.detach(), samples, rtol=1e-14)
+    X = points(4, 2)
+    for K, sigma in zip(kernel(X).to_dense().detach(), samples.numpy(), strict=True):
+        assert_allclose(K, (2.0 * Gaussian(sigma)).gram(X.numpy()), rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("argument", ["priors", "constraints"])
+def test_priors_and_constraints_must_fit_the_parameters(argument):
+    thing = {"priors": gpytorch.priors.GammaPrior(2.0, 3.0), "constraints": gpytorch.constraints.Positive()}[argument]
+    with pytest.raises(ValueError, match=rf"{argument} names sgima, but the free parameters of .* are factor, sigma"):
+        SpectralKernel(2.0 * Gaussian(0.1), **{argument: {"sgima": thing}})
+    for wrong in ({"sigma": 1.0}, [thing], thing):
+        with pytest.raises(TypeError, match=rf"{argument} must be a dict from names of parameters to "):
+            SpectralKernel(2.0 * Gaussian(0.1), **{argument: wrong})
+
+
+@each_measure
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_measure_goes_in_and_comes_out_the_same(kind, dtype):
+    torch.set_default_dtype(dtype)
+    measure = measures(2)[kind]
+    assert SpectralKernel(measure).spectrum == measure
+    learnt = with_different_batches(measure, ()).spectrum
+    assert learnt != measure
+    assert SpectralKernel(learnt).spectrum == learnt
+
+
+def test_columns_to_act_on_survive_expanding_and_indexing():
+    """GPyTorch expands and indexes them like batches."""
+    kernel = SpectralKernel(Gaussian([0.2, 0.3]), batch_shape=torch.Size([3]), active_dims=(3, 1))
+    kernel.sigma = torch.tensor([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    X = points(6, 4)
+    K = kernel(X).to_dense().detach()
+    assert_allclose(kernel[1](X).to_dense().detach(), K[1], rtol=0, atol=1e-14)
+    assert_allclose(kernel[:2](X).to_dense().detach(), K[:2], rtol=0, atol=1e-14)
+    assert_allclose(kernel(X)[1].to_dense().detach(), K[1], rtol=0, atol=1e-14)
+    wide = kernel.expand_batch(2, 3)
+    assert_allclose(wide(X).to_dense().detach(), K.expand(2, 3, 6, 6), rtol=0, atol=1e-14)
+    single_kernel = SpectralKernel(Gaussian([0.2, 0.3]), active_dims=(3, 1))
+    assert_allclose(single_kernel.expand_batch(5)(X, diag=True).detach(), np.ones((5, 6)), rtol=1e-15)
+    assert kernel.active_dims.tolist() == [3, 1]
+    assert list(kernel.state_dict()) == list(SpectralKernel(kernel[0].spectrum, active_dims=(3, 1)).state_dict())
+
+
+@pytest.mark.parametrize("offset", [2000.0, 2.0**30])
+@each_measure
+def test_float32_far_from_the_origin_is_as_accurate_as_the_lags_are(kind, offset):
+    """Calendar years and Unix seconds: the lags between the points are exact, whatever they are added to."""
+    measure = measures(2)[kind]
+    torch.set_default_dtype(torch.float32)
+    unit = 128.0 if offset > 1e6 else 0.125  # a multiple of the spacing of float32 there
+    near = torch.as_tensor(np.random.default_rng(0).integers(0, 100, size=(10, 2)), dtype=torch.float32) * unit
+    kernel = SpectralKernel(
+        measure.replace(
+            **{  # one unit is 1/8 of what it is in the list of measures
+                p.name: np.asarray(p.value) / (8 * unit)
+                if p.name.split("__")[-1] not in ("factor", "weights")
+                else p.value
+                for p in measure.parameters()
+            }
+        )
+    )
+    expected = kernel(near).to_dense().detach()
+    mass = expected[0, 0].item()
+    assert_allclose(kernel(near + offset).to_dense().detach(), expected, rtol=0, atol=1e-5 * mass)
+    cross = kernel(near + offset, near[:3] + offset).to_dense().detach()
+    assert_allclose(cross, expected[:, :3], rtol=0, atol=1e-5 * mass)
+
+
+# -- Matern at lag zero ------------------------------------------------------------------------------------------------
+
+
+def high_precision_profile(nu, r):
+    return mp.mpf(1) if r == 0 else 2 ** (1 - mp.mpf(nu)) / mp.gamma(nu) * r**nu * mp.besselk(nu, r)
+
+
+@pytest.mark.parametrize("nu", [1.5, 2.5, 3.5, 6.5])
+@pytest.mark.parametrize("d", [1, 3])
+def test_hessian_of_matern_at_lag_zero_is_the_second_moment_of_its_spectrum(nu, d):
+    """k'' at zero is -(2 pi)^2 times the mean of omega omega', which for a Student t is sigma^2 nu / (nu - 1)."""
+    sigma = np.linspace(0.2, 0.4, d)
+    measure = Matern(sigma, nu=nu)
+    expected = -((2 * math.pi) ** 2) * np.diag(sigma**2) * nu / (nu - 1)
+    zero = torch.zeros(d)
+    x = torch.ones(1, d)
+    for hessian in (
+        torch.func.hessian(measure.characteristic)(zero),
+        torch.autograd.functional.hessian(measure.characteristic, zero),
+        torch.autograd.functional.hessian(lambda a: measure.gram(a, x).sum(), x).reshape(d, d),
+        torch.autograd.functional.hessian(lambda a: SpectralKernel(measure)(a, x).to_dense().sum(), x).reshape(d, d),
+    ):
+        assert_allclose(hessian.detach(), expected, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, 3.5])
+def test_derivatives_of_matern_equal_those_of_high_precision(nu):
+    """To the fourth; at lag zero the first that the kernel does not have is taken as 0."""
+    measure = Matern(0.3, nu=nu)
+    scale = 2 * mp.pi * mp.mpf(0.3) * mp.sqrt(2 * nu)
+    for lag in (0.0, 1e-3, 0.4, 3.0):
+        tau = torch.tensor([lag], requires_grad=True)
+        value = measure.characteristic(tau)
+        assert_allclose(value.item(), float(high_precision_profile(nu, scale * lag)), rtol=1e-13)
+        for order in range(1, 5):
+            (slope,) = torch.autograd.grad(value, tau, create_graph=True)
+            value = slope.sum()
+            if lag > 0:
+                with mp.workdps(40):
+                    exact = mp.diff(lambda t: high_precision_profile(nu, scale * t), lag, order)
+                # autograd goes through the distance, whose derivatives cancel near zero
+                assert_allclose(value.item(), float(exact), rtol=1e-8, atol=1e-9 + 1e-14 / lag ** (order - 1))
+            elif order % 2 or order <= 2 * (nu - 0.5):  # odd ones vanish; even ones exist below 2 nu
+                with mp.workdps(60):
+                    series = mp.taylor(lambda t: even_part(nu, scale * t), 0, 4)
+                assert_allclose(value.item(), float(series[order] * mp.factorial(order)), rtol=1e-10, atol=1e-9)
+            else:
+                assert value.item() == 0
+
+
+def even_part(nu, r):
+    """The polynomial in r^2 that the kernel is at short lags, up to r^(2 nu): from the series of I_(-nu)."""
+    return mp.fsum((r / 2) ** (2 * k) / (mp.factorial(k) * mp.rf(1 - mp.mpf(nu), k)) for k in range(3))
+
+
+@pytest.mark.parametrize("nu", [1.5, 2.5])
+def test_a_process_and_its_slope_have_a_positive_semi_definite_covariance(nu):
+    """Values and slopes at the same points, which needs the second derivative at lag zero."""
+    measure = Matern(0.3, nu=nu)
+    X = points(6, 1)
+
+    def k(a, b):
+        return measure.characteristic((a - b)[None])
+
+    def every_pair(function):
+        return torch.stack([torch.stack([function(a, b) for b in X[:, 0]]) for a in X[:, 0]])
+
+    cross = every_pair(torch.func.grad(k, argnums=1))
+    slopes = every_pair(torch.func.grad(torch.func.grad(k, argnums=0), argnums=1))
+    joint = torch.cat([torch.cat([every_pair(k), cross], 1), torch.cat([cross.mT, slopes], 1)])
+    assert torch.linalg.eigvalsh(joint)[0] > -1e-12
+    assert (slopes.diagonal() > 0.9 * (2 * math.pi * 0.3) ** 2).all()
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

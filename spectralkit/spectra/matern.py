@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
+import sys
 from typing import Any
 
 import numpy as np
 from scipy import special
 
-from spectralkit._xp import namespace, safe_sqrt
+from spectralkit._xp import is_torch, namespace, safe_sqrt
 from spectralkit.spectra._bessel import log_power_kv
 from spectralkit.spectra._dual import chain
 from spectralkit.spectra._parameters import fixed
@@ -45,8 +47,8 @@ class Matern(Radial):
 
     Notes
     -----
-    Under torch, first derivatives are right everywhere. Second derivatives to the points, which processes with
-    derivative observations need, are taken as 0 at lag zero.
+    Under torch, derivatives to the points are right at lag zero too, as far as they exist: two of them for nu > 1,
+    which processes with derivative observations need, four for nu > 2, and so on. The next one is taken as 0 there.
 
     References
     ----------
@@ -89,14 +91,9 @@ class Matern(Radial):
         scale = 2 * math.pi * math.sqrt(2 * self.nu)
         if self._degree is None:
             return _bessel_profile(float(self.nu), scale, s)
-        r = safe_sqrt(s) * scale
-        if self._degree > 2:
-            r = namespace(r).minimum(r, 0 * r + _FAR)
-        highest, *lower = _matern_polynomial(self._degree)
-        polynomial: Any = highest
-        for coefficient in lower:
-            polynomial = polynomial * r + coefficient
-        return polynomial * namespace(r).exp(-r)
+        if is_torch(s):
+            return _torch_profile()(s, self._degree, scale)
+        return _polynomial_profile(self._degree, safe_sqrt(s) * scale)
 
     def _radius(self, u: np.ndarray, d: int) -> np.ndarray:
         """|t|^2 / d is F distributed with (d, 2 nu) degrees of freedom."""
@@ -109,6 +106,58 @@ class Matern(Radial):
 
     def _marginal_isf(self, p: float) -> float:
         return float(-special.stdtrit(2 * self.nu, p))
+
+
+def _polynomial_profile(degree: int, r: Any) -> Any:
+    """The kernel of order degree + 1/2 at the distance r."""
+    if degree > 2:
+        r = namespace(r).minimum(r, 0 * r + _FAR)
+    highest, *lower = _matern_polynomial(degree)
+    polynomial: Any = highest
+    for coefficient in lower:
+        polynomial = polynomial * r + coefficient
+    return polynomial * namespace(r).exp(-r)
+
+
+@functools.cache
+def _torch_profile() -> Any:
+    """The kernel of order degree + 1/2 at r = scale * sqrt(s), with its derivatives to s in closed form.
+
+    The slope is the kernel of the next lower order at the same r, times -scale^2 / (4 degree - 2): finite at s = 0,
+    where autograd would meet zero times infinity in the slope of the root. Only degree 0 has a true kink there.
+    """
+    torch = sys.modules["torch"]
+
+    class Profile(torch.autograd.Function):  # type: ignore[name-defined]
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(s: Any, degree: int, scale: float) -> Any:
+            return _polynomial_profile(degree, safe_sqrt(s) * scale)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            s, ctx.degree, ctx.scale = inputs
+            ctx.save_for_backward(s)
+            ctx.save_for_forward(s)
+
+        @staticmethod
+        def slope(ctx: Any) -> Any:
+            (s,) = ctx.saved_tensors
+            return profile(s, ctx.degree - 1, ctx.scale) * (-(ctx.scale**2) / (4 * ctx.degree - 2))
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * Profile.slope(ctx), None, None
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any, *_: None) -> Any:
+            return tangent * Profile.slope(ctx)
+
+    def profile(s: Any, degree: int, scale: float) -> Any:
+        return Profile.apply(s, degree, scale) if degree else _polynomial_profile(0, safe_sqrt(s) * scale)
+
+    return profile
 
 
 def _matern_polynomial(p: int) -> list[float]:

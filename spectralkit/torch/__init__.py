@@ -9,6 +9,6 @@ if _missing:
         "is missing: pip install 'spectralkit[gpytorch]'."
     )
 
-from spectralkit.torch.kernels import SpectralKernel  # noqa: E402 - only now can it succeed
+from spectralkit.torch.kernels import BochnerKernel, SpectralKernel  # noqa: E402 - only now can it succeed
 
-__all__ = ["SpectralKernel"]
+__all__ = ["BochnerKernel", "SpectralKernel"]

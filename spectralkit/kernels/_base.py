@@ -1,7 +1,9 @@
-"""Kernels for scikit-learn's Gaussian processes, from any spectral measure."""
+"""What scikit-learn's optimisers see of a kernel whose parameters are those of a measure."""
 
 from __future__ import annotations
 
+import inspect
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -11,57 +13,17 @@ from spectralkit.spectra import SpectralMeasure
 from spectralkit.spectra._parameters import Parameter
 from spectralkit.spectra._sklearn import SpectrumParams
 
-__all__ = ["SpectralKernel"]
-
 _DEFAULT_BOUNDS = {"positive": (1e-5, 1e5), "real": (-1e5, 1e5)}
 
 
-class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
-    r"""The exact kernel of a spectral measure, for `sklearn.gaussian_process`.
+class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
+    """A kernel with the constructor arguments ``spectrum`` and ``parameter_bounds``, and perhaps others.
 
-    .. math:: k(x, y) = \int \cos\bigl(2\pi\,\omega\cdot(x - y)\bigr)\, d\mu(\omega)
-
-    Composes with other kernels by ``+``, ``*`` and ``**``. Its free parameters are those of the measure: positive ones
-    enter ``theta`` as logarithms, as everywhere in scikit-learn; real ones, such as the means of a mixture, as they
-    are, so that they can change sign.
-
-    Parameters
-    ----------
-    spectrum : SpectralMeasure
-        A measure without open parameters. Its parameters are parameters of the kernel: ``spectrum__sigma``,
-        ``spectrum__0__sigma``, ...
-    parameter_bounds : dict, "fixed" or None, default=None
-        Bounds for optimisation, in natural units: from the name of a parameter (as in ``spectrum.parameters()``) to a
-        pair, an array of shape (size, 2), or "fixed". What is not named has (1e-5, 1e5), or (-1e5, 1e5) if real.
-        "fixed" on its own fixes everything.
-
-    Raises
-    ------
-    TypeError, TemplateError, ValueError
-        When the kernel is used: if spectrum is not a measure or has open parameters; when it is fitted: if bounds name
-        none of its parameters or are not numbers in order.
-
-    References
-    ----------
-    C. E. Rasmussen and C. K. I. Williams, *Gaussian Processes for Machine Learning*, MIT Press, 2006, chapters 4 and 5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.gaussian_process import GaussianProcessRegressor
-    >>> from spectralkit import Gaussian, SpectralKernel
-    >>> X = np.linspace(0, 6, 40)[:, None]
-    >>> y = np.sin(X[:, 0])
-    >>> gp = GaussianProcessRegressor(SpectralKernel(1.0 * Gaussian(0.5)), alpha=1e-4).fit(X, y)
-    >>> bool(abs(gp.predict([[np.pi / 2]])[0] - 1) < 1e-2)
-    True
-    >>> SpectralKernel(1.0 * Gaussian(0.5), {"factor": "fixed"}).theta.round(4)
-    array([-0.6931])
+    It writes ``_gram(X, Y)``, ``_gram_gradient(X, free)`` with the derivatives first, (P, n, n), and `diag`.
     """
 
-    def __init__(self, spectrum: SpectralMeasure, parameter_bounds: Any = None) -> None:
-        self.spectrum = spectrum
-        self.parameter_bounds = parameter_bounds
+    spectrum: SpectralMeasure
+    parameter_bounds: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the kernel.
@@ -76,7 +38,7 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
         dict
             Names and values.
         """
-        params = {"spectrum": self.spectrum, "parameter_bounds": self.parameter_bounds}
+        params = super().get_params()
         if deep and hasattr(self.spectrum, "get_params"):
             params.update({f"spectrum__{name}": value for name, value in self.spectrum.get_params().items()})
         return params
@@ -140,7 +102,7 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
 
     def _measure(self) -> SpectralMeasure:
         if not isinstance(self.spectrum, SpectralMeasure):
-            raise TypeError(f"SpectralKernel: spectrum must be a spectral measure, got {self.spectrum!r}.")
+            raise TypeError(f"{type(self).__name__}: spectrum must be a spectral measure, got {self.spectrum!r}.")
         return self.spectrum.require()
 
     # -- values -------------------------------------------------------------------------------------------------------
@@ -168,38 +130,32 @@ class SpectralKernel(SpectrumParams, StationaryKernelMixin, Kernel):
         if eval_gradient:
             if Y is not None:
                 raise ValueError("Gradient can only be evaluated when Y is None.")
-            K, G = self._measure().gram_gradient(X, self._free())
+            K, G = self._gram_gradient(X, self._free())
             return K, np.moveaxis(G, 0, -1)
-        return self._measure().gram(X, None if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64)))
+        return self._gram(X, None if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64)))
 
-    def diag(self, X: Any) -> np.ndarray:
-        """Return the diagonal of the kernel matrix, k(0) for every row.
+    @abstractmethod
+    def _gram(self, X: np.ndarray, Y: np.ndarray | None) -> np.ndarray: ...
 
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Points.
+    @abstractmethod
+    def _gram_gradient(self, X: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            Newly allocated.
-        """
-        X = np.atleast_2d(X)
-        return np.full(len(X), float(self._measure().require(d=X.shape[1]).mass))
+    # -- comparison ---------------------------------------------------------------------------------------------------
+
+    def _arguments(self) -> dict[str, Any]:
+        """The constructor's arguments in its order, with bounds as plain lists, which compare and print."""
+        return {**self.get_params(deep=False), "parameter_bounds": _plain_bounds(self.parameter_bounds)}
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(self) is type(other)
-            and self.spectrum == other.spectrum
-            and _bounds_key(self.parameter_bounds) == _bounds_key(other.parameter_bounds)
-        )
+        return type(self) is type(other) and self._arguments() == other._arguments()
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        bounds = "" if self.parameter_bounds is None else f", parameter_bounds={_bounds_key(self.parameter_bounds)!r}"
-        return f"{type(self).__name__}({self.spectrum!r}{bounds})"
+        defaults = {name: p.default for name, p in inspect.signature(type(self)).parameters.items()}
+        arguments = self._arguments()
+        shown = [f"{name}={arguments[name]!r}" for name in list(arguments)[1:] if arguments[name] != defaults[name]]
+        return f"{type(self).__name__}({', '.join([repr(self.spectrum), *shown])})"
 
 
 def _check_bounds(parameter: Parameter, bounds: Any) -> Any:
@@ -219,8 +175,7 @@ def _check_bounds(parameter: Parameter, bounds: Any) -> Any:
     return pairs
 
 
-def _bounds_key(bounds: Any) -> Any:
-    """Bounds as plain lists, which compare and print."""
+def _plain_bounds(bounds: Any) -> Any:
     if isinstance(bounds, dict):
         return {name: value if isinstance(value, str) else np.asarray(value).tolist() for name, value in bounds.items()}
     return bounds
