@@ -1,7 +1,8 @@
 """Measure spectralkit beside scikit-learn, print ratios with their spread, and write them as JSON.
 
 ``python -m benchmarks`` takes some minutes on an otherwise idle machine and writes ``benchmarks/results.json``. Then
-``python -m benchmarks --readme`` makes the tables of the README and of ``docs/choosing.md`` from that file.
+``python -m benchmarks --readme`` makes the tables of the README and of the documentation from that file. ``--update``
+with ``--only`` puts the sections that are measured in place of those in the file, if the environment is the same.
 """
 
 from __future__ import annotations
@@ -12,11 +13,21 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, transform
+from benchmarks import footprint, kernel_error, positive_error, transform, variants
 from benchmarks._bars import bars, in_words
 from benchmarks._environment import describe
 from benchmarks._report import PAGES, ROOT, rewrite
-from benchmarks._results import PATH, SECTIONS, import_seconds, load, missing, save, times_faster
+from benchmarks._results import (
+    PATH,
+    SECTIONS,
+    import_seconds,
+    load,
+    missing,
+    save,
+    times_as_long,
+    times_faster,
+    updated,
+)
 from benchmarks._timing import Spread
 
 
@@ -35,6 +46,8 @@ def main(arguments: list[str] | None = None) -> int:
     print("\nGoals: median (range) or value +- standard error")
     for bar in bars(results):
         print(f"  {bar}")
+    if options.update:
+        return write_update(options.json or PATH, results)
     path = options.json or (None if missing(results) else PATH)
     if path is None:
         print("\nNot written: this was not a full run. Name a file with --json to keep it.")
@@ -53,6 +66,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--json", type=Path, metavar="PATH", help="file of the results")
     made.add_argument(
+        "--update", action="store_true", help="put the sections that are measured in place of those in the file"
+    )
+    made.add_argument(
         "--readme", action="store_true", help="measure nothing; make the tables of README and docs from the results"
     )
     return made
@@ -64,6 +80,21 @@ def names_of_sections(text: str) -> list[str]:
     if unknown := sorted(set(names) - set(SECTIONS)):
         raise argparse.ArgumentTypeError(f"{', '.join(unknown)} is not one of {', '.join(SECTIONS)}")
     return names
+
+
+def write_update(path: Path, results: dict[str, Any]) -> int:
+    """Put sections in place of those in a file, unless that leaves it incomplete or of several environments."""
+    try:
+        merged = updated(load(path) if path.is_file() else results, results)
+    except ValueError as error:
+        print(f"\nNot written to {path.name}: {error}", file=sys.stderr)
+        return 1
+    if lacking := missing(merged):
+        print(f"\nNot written: {path.name} would lack", *lacking, sep="\n  ", file=sys.stderr)
+        return 1
+    save(merged, path)
+    print(f"\nWritten to {path.name} beside its other sections. Make the tables with --readme.")
+    return 0
 
 
 def write_tables(path: Path) -> int:
@@ -101,6 +132,22 @@ def measure_transform(quick: bool) -> list[dict[str, Any]]:
     return found
 
 
+def measure_variants(quick: bool) -> list[dict[str, Any]]:
+    """Time integrated and positive features, and print each record: plain in ms, the others as multiples of it."""
+    found = []
+    for record in variants.measure(variants.columns(quick), rounds=7):
+        found.append(record)
+        plain = Spread.of(record["seconds"][variants.PLAIN])
+        print(
+            f"  {record['dtype']}, d = {record['d']}, n = {record['n']}, width {record['width']}, threads: "
+            f"{record['threads']}; plain {1000 * plain.minimum:.1f} {1000 * plain.median:.1f} ms"
+        )
+        for name in record["seconds"]:
+            if name != variants.PLAIN:
+                print(f"    {name:12}{in_words(times_as_long(record, name)):>26}", flush=True)
+    return found
+
+
 def measure_memory(quick: bool) -> list[dict[str, Any]]:
     """Measure the peak of memory and print each record."""
     found = []
@@ -131,6 +178,20 @@ def error_in_words(record: dict[str, Any]) -> str:
     return f"{record['rms']:.2e} +- {record['standard_error']:.0e}"
 
 
+def measure_positive(quick: bool) -> list[dict[str, Any]]:
+    """Compute and measure variances of positive features, and print those that the tables show."""
+    print(f"{'d':>6}{'z':>6}" + "".join(f"{name:>14}" for name in positive_error.METHODS) + f"{'measured':>24}")
+    found = []
+    for record in positive_error.measure(seeds=500 if quick else positive_error.SEEDS):
+        found.append(record)
+        if record["z"] in positive_error.SHOWN:
+            cells = "".join(f"{record[name]:14.4g}" for name in positive_error.METHODS)
+            has = "measured" in record
+            measured = f"{record['measured']:.4g} +- {record['standard_error']:.1g}" if has else ""
+            print(f"{record['d']:6}{record['z']:6g}{cells}{measured:>24}", flush=True)
+    return found
+
+
 def measure_imports(quick: bool) -> dict[str, list[float]]:
     """Time imports and print them, with the three differences that may be called "what spectralkit adds"."""
     found = footprint.measure_imports(repeats=3 if quick else 7)
@@ -144,14 +205,18 @@ def measure_imports(quick: bool) -> dict[str, list[float]]:
 
 TITLES = {
     "transform": "Time of transform, by turns in one process",
+    "variants": "Time of integrated and positive features as a multiple of plain ones', by turns in one process",
     "memory": "Memory at the peak of transform, as a multiple of the result's",
     "kernel_error": "Root mean square error of the kernel, k(0) = 1, by distance z in lengthscales, width 1024",
+    "positive_error": "Variance of positive features over the squared kernel, d features for d columns, by z",
     "imports": "Seconds of imports in fresh interpreters",
 }
 MEASUREMENTS = {
     "transform": measure_transform,
+    "variants": measure_variants,
     "memory": measure_memory,
     "kernel_error": measure_error,
+    "positive_error": measure_positive,
     "imports": measure_imports,
 }
 

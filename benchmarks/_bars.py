@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchmarks import kernel_error, transform
-from benchmarks._results import Results, import_seconds, timed, times_faster, times_smaller
+from benchmarks import kernel_error, positive_error, transform, variants
+from benchmarks._results import (
+    Results,
+    import_seconds,
+    least_gain,
+    standard_errors_off,
+    timed,
+    timed_variants,
+    times_as_long,
+    times_faster,
+    times_smaller,
+    variances,
+)
 from benchmarks._timing import Spread
 
 FASTER_THAN_PEER, FASTER_THAN_PEER_GOAL = 8, 12  # float64
 SLOWER_THAN_FILL = 2.5
 FLOAT32_FASTER = 2  # than our float64, and than the peer in float32
 SMALLER_ERROR = {1: 100, 2: 20, 3: 10, 8: 5, 64: 3}  # times, at a distance of one lengthscale
+SLOWER_THAN_PLAIN = 2  # integrated features with a width for each row, and positive ones
+STANDARD_ERRORS = 3
+SMALL_Z = 2.0
+GAIN_AT_SMALL_Z = {8: 2, 16: 3.5, 32: 2, 64: 2}  # times, over orthogonal FAVOR+ of equal width
 IMPORT_SECONDS = 0.3
 
 
@@ -32,8 +47,12 @@ def bars(results: Results) -> Iterator[Bar]:
     """Yield the goals of the sections that were measured."""
     if "transform" in results:
         yield from bars_of_transform(results)
+    if "variants" in results:
+        yield from bars_of_variants(results)
     if "kernel_error" in results:
         yield from bars_of_error(results)
+    if "positive_error" in results:
+        yield from bars_of_positive(results)
     if "imports" in results:
         beyond = {
             "`import sklearn`": import_seconds(results, "spectralkit", "sklearn"),
@@ -70,6 +89,22 @@ def bars_of_transform(results: Results) -> Iterator[Bar]:
     yield Bar(where + "float32: RBFSampler / ours", in_words(found), goal, found.median >= FLOAT32_FASTER)
 
 
+def bars_of_variants(results: Results) -> Iterator[Bar]:
+    """Yield the goals for the time of integrated and positive features; the median over rounds decides."""
+    d = variants.MAIN_COLUMNS
+    words = {variants.GAUSSIAN: "integrated, a width for each row", variants.POSITIVE: "positive"}
+    for dtype in transform.DTYPES:
+        record = timed_variants(results, d, dtype)
+        for name, what in words.items() if record else ():
+            found = times_as_long(record, name)
+            yield Bar(
+                f"transform, d = {d}, n = {record['n']}, width {record['width']}, {dtype}: {what} / plain",
+                in_words(found),
+                f"<= {SLOWER_THAN_PLAIN}",
+                found.median <= SLOWER_THAN_PLAIN,
+            )
+
+
 def bars_of_error(results: Results) -> Iterator[Bar]:
     """Yield the goals for the kernel error of the default rule; three standard errors are allowed for "no worse"."""
     for d, least in SMALLER_ERROR.items():
@@ -86,6 +121,29 @@ def bars_of_error(results: Results) -> Iterator[Bar]:
             ">= 1 within error",
             found.value + 3 * found.error >= 1,
         )
+
+
+def bars_of_positive(results: Results) -> Iterator[Bar]:
+    """Yield the goals for the variance of positive features with d features, over the squared kernel."""
+    for d in positive_error.COLUMNS:
+        found = [variances(results, d, z) for z in positive_error.MEASURED]
+        if None in found:
+            continue
+        record = max(found, key=standard_errors_off)
+        yield Bar(
+            f"positive features, d = {d}, z = {record['z']:g}: measured variance, closed form behind",
+            f"{record['measured']:.4g} +- {record['standard_error']:.1g}, {record[positive_error.DEFAULT]:.4g}",
+            f"within {STANDARD_ERRORS} errors",
+            standard_errors_off(record) <= STANDARD_ERRORS,
+        )
+        for largest, least in ((SMALL_Z, GAIN_AT_SMALL_Z[d]), (positive_error.LARGEST, 1)):
+            gain, z = least_gain(results, d, largest)
+            yield Bar(
+                f"positive features, d = {d}, z <= {largest:g}: orthogonal FAVOR+ / default, least",
+                f"{gain:.3g} (z = {z:g})",
+                f">= {least}",
+                gain >= least,
+            )
 
 
 def in_words(spread: Spread, unit: str = "") -> str:

@@ -6,12 +6,30 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from benchmarks import footprint, kernel_error, transform
-from benchmarks._results import Results, error, import_seconds, timed, times_faster, times_smaller
+from benchmarks import footprint, kernel_error, positive_error, transform, variants
+from benchmarks._results import (
+    Results,
+    error,
+    import_seconds,
+    least_gain,
+    slowest,
+    standard_errors_off,
+    timed,
+    timed_variants,
+    times_as_long,
+    times_faster,
+    times_smaller,
+    variances,
+)
 from benchmarks._timing import Spread
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (ROOT / "README.md", ROOT / "docs" / "choosing.md")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "choosing.md",
+    ROOT / "docs" / "antialiasing.md",
+    ROOT / "docs" / "positive_features.md",
+)
 BLOCK = re.compile(
     r"(?P<start><!-- benchmark table(?:: (?P<name>[^>]+?))? -->\n).*?(?P<end><!-- end of benchmark table -->)",
     re.DOTALL,
@@ -41,7 +59,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def summary(results: Results) -> str:
-    """Return what the README shows: time, kernel error, memory and import."""
+    """Return what the README shows: time, also of integrated and positive features, kernel error, memory and import."""
     here = results["environment"]
     numba = "compiled by numba" if here["numba_used"] else "without numba"
     paragraphs = [
@@ -55,6 +73,13 @@ def summary(results: Results) -> str:
             ("points", "dtype", "spectralkit", "`RBFSampler`", "fill", "times faster"),
             (row_of_times(results, d, dtype) for d in transform.COLUMNS for dtype in transform.DTYPES),
         ),
+        "The same for integrated features, the mean over a Gaussian footprint with a width for each row, and for "
+        f"positive ones, at {thousands(variants.ROWS)} × {variants.MAIN_COLUMNS} points:",
+        table(
+            ("dtype", "`FourierFeatures`", "integrated", "times as long", "positive", "times as long"),
+            (row_of_variants(results, dtype) for dtype in transform.DTYPES),
+        ),
+        slowest_in_words(results),
         f"Error of a Gaussian kernel value (root mean square, k(0) = 1) at {kernel_error.WIDTH} columns, for pairs one "
         "lengthscale apart:",
         table(
@@ -80,6 +105,30 @@ def row_of_times(results: Results, d: int, dtype: str) -> list[str]:
     medians = {name: Spread.of(seconds).median for name, seconds in record["seconds"].items()}
     times = [milliseconds(medians[name]) for name in ("spectralkit", "RBFSampler", "fill")]
     return [f"{thousands(record['n'])} × {d}", dtype, *times, spread(times_faster(record))]
+
+
+def row_of_variants(results: Results, dtype: str) -> list[str]:
+    """Return the times of integrated and positive features, and their ratios to plain ones."""
+    record = timed_variants(results, variants.MAIN_COLUMNS, dtype)
+    cells = [dtype, milliseconds(Spread.of(record["seconds"][variants.PLAIN]).median)]
+    for name in (variants.GAUSSIAN, variants.POSITIVE):
+        cells += [milliseconds(Spread.of(record["seconds"][name]).median), spread(times_as_long(record, name))]
+    return cells
+
+
+def slowest_in_words(results: Results) -> str:
+    """Return where integrated and positive features are slowest, in words."""
+    words = []
+    for names in (INTEGRATED, (variants.POSITIVE,)):
+        ratio, name, record = slowest(results, names)
+        where = f"{record['d']} columns, {record['dtype']}" + (", one thread" if record["threads"] == "one" else "")
+        what = "positive features" if name == variants.POSITIVE else f'`"{name}"` footprints'
+        what = "full covariances" if name == "covariance" else what
+        words.append(f"{ratio:.3g} times as long for {what} ({where})")
+    return f"The slowest of all that are timed take {' and '.join(words)}."
+
+
+INTEGRATED = ("one width", variants.GAUSSIAN, "box", "disc", "ball", "covariance")
 
 
 def row_of_errors(results: Results, d: int) -> list[str]:
@@ -163,6 +212,43 @@ def times_by_width(results: Results) -> str:
     return table((*heads, "times faster"), rows)
 
 
+def times_of_footprints(results: Results) -> str:
+    """Return the times of plain features, and how many times longer their means over footprints take."""
+    rows = []
+    for record in results["variants"]:
+        times = record["seconds"]
+        ratios = [spread(times_as_long(record, name)) if name in times else "" for name in INTEGRATED]
+        plain = milliseconds(Spread.of(times[variants.PLAIN]).median)
+        rows.append([str(record["d"]), record["dtype"], record["threads"], plain, *ratios])
+    heads = ("one width", *(f'`"{name}"`' for name in INTEGRATED[1:-1]), "covariance")
+    return table(("columns of X", "dtype", "threads", "no footprint", *heads), rows)
+
+
+def variances_of_positive(results: Results) -> str:
+    """Return relative variances of positive features in closed form, and how well measured ones agree, in words."""
+    rows = []
+    for d in positive_error.COLUMNS:
+        for z in positive_error.SHOWN:
+            record = variances(results, d, z)
+            gain = record[positive_error.FAVOR] / record[positive_error.DEFAULT]
+            rows.append([str(d), f"{z:g}", *(short(record[name]) for name in positive_error.METHODS), short(gain, 2)])
+    measured = [variances(results, d, z) for d in positive_error.COLUMNS for z in positive_error.MEASURED]
+    least, z, d = min((*least_gain(results, d, positive_error.LARGEST), d) for d in positive_error.COLUMNS)
+    words = (
+        f"Single kernel values of the default, over {min(r['seeds'] for r in measured)} seeds at z = "
+        f"{' and '.join(f'{z:g}' for z in positive_error.MEASURED)}, have this variance to within "
+        f"{max(map(standard_errors_off, measured)):.2g} standard errors for every d. The smallest ratio up to z = "
+        f"{positive_error.LARGEST:g} is {short(least, 3)}, at d = {d} and z = {z:g}."
+    )
+    heads = ("d", "z", *positive_error.METHODS, f"{positive_error.FAVOR} / {positive_error.DEFAULT}")
+    return table(heads, rows) + "\n\n" + words
+
+
+def short(number: float, digits: int = 3) -> str:
+    """Write a number with so many digits, or more where it is large, without an exponent."""
+    return f"{number:#.{digits}g}".rstrip(".") if number < 10**digits - 0.5 else f"{number:.0f}"
+
+
 def cell_of_error(results: Results, d: int, rule: str, z: float, spectrum: str) -> str:
     """Return one error, or nothing where the rule does not fit; zero to rounding is written as such."""
     record = error(results, d, rule, z, spectrum)
@@ -192,4 +278,6 @@ TABLES: dict[str, Callable[[Results], str]] = {
     "errors by distance": errors_by_distance,
     "errors of fixed rules": errors_of_fixed_rules,
     "times by width": times_by_width,
+    "times of footprints": times_of_footprints,
+    "variances of positive features": variances_of_positive,
 }

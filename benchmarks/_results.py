@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import footprint, kernel_error, transform
+from benchmarks import footprint, kernel_error, positive_error, transform, variants
 from benchmarks._timing import Spread
 
 PATH = Path(__file__).resolve().parent / "results.json"
-SECTIONS = ("transform", "memory", "kernel_error", "imports")
+SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "imports")
 FEWEST_ROUNDS, FEWEST_IMPORTS = 5, 7
 
 Results = Mapping[str, Any]
@@ -42,6 +42,28 @@ def save(results: Results, path: Path = PATH) -> None:
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
+def updated(older: Results, newer: Results) -> Results:
+    """Return the older results with the newer sections in place of theirs.
+
+    Raises
+    ------
+    ValueError
+        If they were not measured in the same environment: there is one record of it for all sections.
+    """
+    before, now = older["environment"], newer["environment"]
+    different = [key for key in now if key != "numba_used" and in_order(before.get(key)) != in_order(now[key])]
+    if different:
+        raise ValueError(f"The environment is another one ({', '.join(different)}). Measure all sections again.")
+    environment = {**before, "numba_used": before["numba_used"] or now["numba_used"]}  # few sections alone need it
+    sections = {name: {**older, **newer}[name] for name in SECTIONS if name in older or name in newer}
+    return {"environment": environment, **sections}
+
+
+def in_order(value: Any) -> Any:
+    """Return lists in an order that does not depend on that of the imports."""
+    return sorted(map(json.dumps, value)) if isinstance(value, list) else value
+
+
 def missing(results: Results) -> list[str]:
     """Return what a complete run would have and these results lack, in words."""
     lacking = [f"the section {name}" for name in ("environment", *SECTIONS) if name not in results]
@@ -58,6 +80,7 @@ def missing(results: Results) -> list[str]:
                 for name in transform.CONTENDERS
                 if len(times.get(name, ())) < FEWEST_ROUNDS
             ]
+    lacking += missing_variants(results)
     peaks = {(r["d"], r["n"], r["width"], r["dtype"]) for r in results["memory"] if set(r["peak"]) == set(PEAKS)}
     wanted = {(*shape, dtype) for shape in footprint.MEMORY_SHAPES for dtype in transform.DTYPES}
     lacking += [f"memory: {shape}" for shape in sorted(wanted - peaks)]
@@ -67,11 +90,33 @@ def missing(results: Results) -> list[str]:
                 record = error(results, d, rule, z)
                 if record is None or record["seeds"] < kernel_error.SEEDS or record["width"] != kernel_error.WIDTH:
                     lacking.append(f"kernel_error: {rule} at d = {d}, z = {z}")
+    for d in positive_error.COLUMNS:
+        for z in positive_error.LENGTHS:
+            record = variances(results, d, z)
+            if record is None or (z in positive_error.MEASURED and record.get("seeds", 0) < positive_error.SEEDS):
+                lacking.append(f"positive_error: d = {d}, z = {z}")
     lacking += [
         f"imports: {FEWEST_IMPORTS} of {name}"
         for name in footprint.IMPORTS
         if len(results["imports"].get(name, ())) < FEWEST_IMPORTS
     ]
+    return lacking
+
+
+def missing_variants(results: Results) -> list[str]:
+    """Return what the times of integrated and positive features lack."""
+    lacking = []
+    for d in variants.COLUMNS:
+        for dtype in transform.DTYPES:
+            for threads in variants.THREADS:
+                record = timed_variants(results, d, dtype, threads)
+                full = record is not None and (record["n"], record["width"]) == (variants.ROWS, variants.WIDTH)
+                times = record["seconds"] if full else {}
+                lacking += [
+                    f"variants: {FEWEST_ROUNDS} rounds of {name} at d = {d}, {dtype}, threads: {threads}"
+                    for name in variants.names(d, threads)
+                    if len(times.get(name, ())) < FEWEST_ROUNDS
+                ]
     return lacking
 
 
@@ -89,6 +134,44 @@ def timed(results: Results, d: int, width: int, dtype: str) -> Mapping[str, Any]
 def times_faster(record: Mapping[str, Any], than: str = kernel_error.PEER, name: str = "spectralkit") -> Spread:
     """Return how many times faster one contender is than another, round by round."""
     return Spread.of_ratios(record["seconds"][than], record["seconds"][name])
+
+
+def timed_variants(results: Results, d: int, dtype: str, threads: str = "all") -> Mapping[str, Any] | None:
+    """Return the times of integrated, positive and plain features, or None."""
+    for record in results["variants"]:
+        if (record["d"], record["dtype"], record["threads"]) == (d, dtype, threads):
+            return record
+    return None
+
+
+def times_as_long(record: Mapping[str, Any], name: str) -> Spread:
+    """Return how many times longer integrated or positive features take than plain ones, round by round."""
+    return times_faster(record, than=name, name=variants.PLAIN)
+
+
+def slowest(results: Results, names: Iterable[str]) -> tuple[float, str, Mapping[str, Any]]:
+    """Return the largest ratio to plain features among some contenders, the contender and its record."""
+    found = [(times_as_long(r, n).median, n, r) for r in results["variants"] for n in names if n in r["seconds"]]
+    return max(found, key=lambda each: each[0])
+
+
+def variances(results: Results, d: int, z: float) -> Mapping[str, Any] | None:
+    """Return the variances of positive features for d columns and z, or None."""
+    for record in results["positive_error"]:
+        if (record["d"], record["z"]) == (d, z):
+            return record
+    return None
+
+
+def standard_errors_off(record: Mapping[str, Any]) -> float:
+    """Return by how many standard errors a measured variance differs from the closed form."""
+    return abs(record["measured"] - record[positive_error.DEFAULT]) / record["standard_error"]
+
+
+def least_gain(results: Results, d: int, largest: float) -> tuple[float, float]:
+    """Return the least ratio of orthogonal FAVOR+'s variance to the default's for z up to the largest, and its z."""
+    found = [r for r in results["positive_error"] if r["d"] == d and r["z"] <= largest]
+    return min((r[positive_error.FAVOR] / r[positive_error.DEFAULT], r["z"]) for r in found)
 
 
 def error(results: Results, d: int, rule: str, z: float, spectrum: str = "gaussian") -> Mapping[str, Any] | None:

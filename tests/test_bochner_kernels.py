@@ -1,9 +1,7 @@
 """The sampled kernel for scikit-learn: its error, its derivatives, and that it is one fixed draw."""
 
-import functools
 import itertools
 import math
-import operator
 import pickle
 
 import mpmath as mp
@@ -28,12 +26,9 @@ from spectralkit import (
     Periodic,
     RationalQuadratic,
     SpectralKernel,
-    SpectralMeasure,
     SpectralMixture,
     TemplateError,
-    positive,
 )
-from spectralkit.kernels._components import components
 from spectralkit.kernels._sample import Sample
 from spectralkit.maps import fourier
 from spectralkit.rules import Gauss, nodes
@@ -111,7 +106,7 @@ TAU = np.array([[0.7, -0.4], [0.2, 1.1], [2.0, 1.5]])
 
 def squared_errors(measure, rule, width, seeds):
     """Per seed, the mean square over the lags of the error in units of its standard error, for independent draws."""
-    parts = components(measure)
+    parts = measure.terms()
     count = width // 2 // len(parts)
     variance = sum(
         ((p.mass**2 + p.mass * p.characteristic(2 * TAU)) / 2 - p.characteristic(TAU) ** 2) / count for p in parts
@@ -183,26 +178,6 @@ def test_parts_of_a_sum_have_equal_widths_and_draws_of_their_own():
     assert_allclose([drawn.weights[1:6].sum(), drawn.weights[6:].sum()], [100.0, 1.0], rtol=1e-14)
     assert not np.isin(heavy, light).any()
     assert not np.isin(heavy, BochnerKernel(measure, 23, seed=1).nodes(1).frequencies).any()
-
-
-@pytest.mark.parametrize("name", ALL[2])
-def test_components_add_up(name):
-    measure = ALL[2][name]
-    parts = components(measure)
-    assert len(parts) == {"mixture": 2, "sum": 4, "product of sums": 4, "atoms": 3, "atoms and more": 3}.get(name, 1)
-    total = functools.reduce(operator.add, parts)
-    assert_allclose(total.characteristic(TAU), measure.characteristic(TAU), rtol=1e-14, atol=1e-15)
-
-
-def test_components_leave_alone_what_only_looks_like_a_mixture():
-    class Weighted(SpectralMeasure):
-        weights: object = positive(default=None)
-        sigma: float = positive(default=1.0)
-
-        def _covariance(self, lags):
-            return np.exp(-lags.squared(self.sigma))
-
-    assert components(Weighted([1.0, 2.0])) == [Weighted([1.0, 2.0])]
 
 
 # -- values ------------------------------------------------------------------------------------------------------------

@@ -157,6 +157,7 @@ def test_the_book_of_laws_is_complete():
         "torch gives the values and gradients of numpy",
         "float32 is kept and far offsets change nothing",
         "measures are values",
+        "terms add up to the measure",
         "missing capabilities and wrong columns are refused",
     ]
     needs = {need for law in SPECTRUM_LAWS for need in law.needs}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from spectralkit._validation import is_integer
-from spectralkit.kernels._components import components
 from spectralkit.rules import RULES, Nodes, Rule, nodes
 from spectralkit.spectra import SpectralMeasure
 
@@ -133,7 +132,7 @@ class Sample:
 
 def _parts(measure: SpectralMeasure, d: int) -> list[SpectralMeasure]:
     """What is drawn one by one; the atoms of an atomic measure need no draw."""
-    return [measure] if "atoms" in measure.capabilities(d) else components(measure)
+    return [measure] if "atoms" in measure.capabilities(d) else measure.terms()
 
 
 def _joined(parts: list[Nodes]) -> Nodes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import abstractmethod
 from collections.abc import Callable
 
@@ -98,14 +99,19 @@ class QMC(RandomRule):
                 f"rule='qmc' takes at most {qmc.Sobol.MAXDIM} uniform numbers per frequency, but {measure!r} needs "
                 f"{dimension}. Use rule='orthogonal' or rule='iid' instead."
             )
-        rng = stream(seed, d, "uniforms")
-        if dimension == 1:
-            u = (
-                qmc.Halton(1, scramble=False).random(n) + rng.random()
-            ) % 1.0  # Halton in one dimension: van der Corput
-        else:
-            u = qmc.Sobol(dimension, rng=rng).random_base2((n - 1).bit_length())[:n]
-        return measure.transport(u, d)
+        return measure.transport(_points(n, dimension, d, seed), d)
+
+
+@functools.lru_cache(maxsize=32)
+def _points(n: int, dimension: int, d: int, seed: int) -> np.ndarray:
+    """The first `n` points of the sequence; kept, since an optimiser asks for the same ones at every step."""
+    rng = stream(seed, d, "uniforms")
+    if dimension == 1:  # Halton in one dimension is van der Corput
+        points = (qmc.Halton(1, scramble=False).random(n) + rng.random()) % 1.0
+    else:
+        points = qmc.Sobol(dimension, rng=rng).random_base2((n - 1).bit_length())[:n]
+    points.flags.writeable = False
+    return points
 
 
 class Orthogonal(RandomRule):

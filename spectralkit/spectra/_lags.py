@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist, pdist
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from spectralkit._xp import as_float64, cast_like, convert, is_torch, namespace, outer_difference, stop_gradient
 from spectralkit.spectra._dual import Dual
@@ -138,24 +138,12 @@ class CondensedPairs(Lags):
         return _condensed_difference(self._fraction_of_turns(self.X, frequency))
 
     def expand(self, values: np.ndarray, diagonal: Any, out: np.ndarray | None = None) -> np.ndarray:
-        n = len(self.X)
-        K = np.empty((n, n), dtype=values.dtype) if out is None else out
-        start = 0
-        for i in range(n - 1):
-            stop = start + n - 1 - i
-            K[i, i + 1 :] = values[start:stop]
-            start = stop
-        for low in range(0, n, _MIRROR_BLOCK):  # blocks that fit a cache: a transposed copy row by row would miss it
-            high = min(low + _MIRROR_BLOCK, n)
-            K[low:high, :low] = K[:low, low:high].T
-            square = K[low:high, low:high]
-            below = np.tril_indices(high - low, -1)
-            square[below] = square.T[below]
+        K = squareform(values, checks=False) if len(self.X) else np.empty((0, 0), dtype=values.dtype)
         np.fill_diagonal(K, diagonal)
-        return K
-
-
-_MIRROR_BLOCK = 256
+        if out is None:
+            return K
+        out[...] = K
+        return out
 
 
 def all_pairs(X: Any, Y: Any = None) -> Lags:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
@@ -113,6 +114,9 @@ class Sum(_Parts):
         for gram in grams[1:]:
             grams[0] += gram
         return grams[0]
+
+    def _terms(self) -> list[SpectralMeasure]:
+        return [term for part in self.parts for term in part._terms()]
 
     # A part is chosen by weight; what is left of the selecting number serves the part as its first.
 
@@ -244,6 +248,10 @@ class Product(_Parts):
         for gram in grams[1:]:
             grams[0] *= gram
         return grams[0]
+
+    def _terms(self) -> list[SpectralMeasure]:
+        factors = itertools.product(*(part._terms() for part in self.parts))
+        return [functools.reduce(operator.mul, choice) for choice in factors]
 
     def _uniforms(self, d: int) -> int:
         return sum(part._uniforms(d) for part in self.parts)

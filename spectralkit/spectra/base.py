@@ -132,6 +132,27 @@ class SpectralMeasure(KernelSide, FrequencySide):
 
         return OnColumns._of(self, columns)
 
+    def terms(self) -> list[SpectralMeasure]:
+        """Return measures that add up to this one and are no sums themselves.
+
+        Returns
+        -------
+        list of SpectralMeasure
+            The terms of a sum and the components of a mixture, also inside multiples, column groups and products, which
+            are multiplied out. A measure that is no sum is its own only term.
+
+        Examples
+        --------
+        >>> from spectralkit import Gaussian, Matern
+        >>> (2.0 * (Gaussian(0.1) + Matern(0.3, nu=0.5))).terms()
+        [2.0 * Gaussian(sigma=0.1), 2.0 * Matern(sigma=0.3, nu=0.5)]
+        """
+        self.require()
+        return self._terms()
+
+    def _terms(self) -> list[SpectralMeasure]:
+        return [self]
+
     def _narrowed(self, columns: Sequence[int]) -> SpectralMeasure:
         """The same kernel for points that have lost all but these columns, which must be all that it depends on."""
         return self

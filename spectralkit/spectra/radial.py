@@ -23,7 +23,7 @@ _RADIAL_HOOKS = {
     "cutoff": "_marginal_isf",
     "radial": "_radius",
 }
-_PAIRS_PER_BLOCK = 16_384  # value, slope and temporaries of a profile stay in a core's cache
+_PAIRS_PER_BLOCK = 1 << 15  # value, slope and temporaries of a profile stay in a core's cache
 
 
 class Radial(HasSigma):
@@ -87,7 +87,14 @@ class Radial(HasSigma):
         return self._profile(s)
 
     def _covariance(self, lags: Lags) -> Any:
-        return self._profile_in(lags.squared(convert(self.sigma, lags.like)), lags.d)
+        s = lags.squared(convert(self.sigma, lags.like))
+        if not isinstance(s, np.ndarray) or s.size <= _PAIRS_PER_BLOCK:
+            return self._profile_in(s, lags.d)
+        pairs = s.reshape(-1)
+        for start in range(0, pairs.size, _PAIRS_PER_BLOCK):
+            block = slice(start, start + _PAIRS_PER_BLOCK)
+            pairs[block] = self._profile_in(pairs[block], lags.d)
+        return s
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         """One dual evaluation of the profile gives the derivative to every sigma, one more each shape parameter.

@@ -139,6 +139,9 @@ class Scaled(_Wrapper):
                 np.multiply(slot, self.factor, out=slot)
         return K
 
+    def _terms(self) -> list[SpectralMeasure]:
+        return [self.factor * term for term in self.part._terms()]
+
     def _uniforms(self, d: int) -> int:
         return self.part._uniforms(d)
 
@@ -279,6 +282,9 @@ class OnColumns(_Wrapper):
         out = np.full((*np.shape(values)[:-1], d), elsewhere)
         out[..., list(self.group)] = values
         return out
+
+    def _terms(self) -> list[SpectralMeasure]:
+        return [term.on(self.group) for term in self.part._terms()]
 
     def _uniforms(self, d: int) -> int:
         return self.part._uniforms(len(self.group))

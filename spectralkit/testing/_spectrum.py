@@ -312,6 +312,14 @@ def _measures_are_values(case: SpectrumCase) -> None:
 
 
 @law(SPECTRUM_LAWS)
+def _terms_add_up_to_the_measure(case: SpectrumCase) -> None:
+    terms = case.measure.terms()
+    assert all(term.terms() == [term] for term in terms), f"a term of {terms} has terms itself"
+    k = sum(term.characteristic(case.tau) for term in terms)
+    np.testing.assert_allclose(k, case.measure.characteristic(case.tau), rtol=0, atol=1e-12 * case.mass)
+
+
+@law(SPECTRUM_LAWS)
 def _missing_capabilities_and_wrong_columns_are_refused(case: SpectrumCase) -> None:
     refusable = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "gaussian"}
     for name in refusable - case.measure.capabilities(case.d):
