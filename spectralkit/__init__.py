@@ -7,7 +7,7 @@ from spectralkit.features import (
     LadderFeatures,
     PositiveRandomFeatures,
 )
-from spectralkit.kernels import BochnerKernel, SpectralKernel
+from spectralkit.kernels import BochnerKernel, SpectralKernel, SpectralMixtureKernel
 from spectralkit.spectra import (
     Atomic,
     BandLimited,
@@ -47,6 +47,7 @@ __all__ = [
     "SpectralKernel",
     "SpectralMeasure",
     "SpectralMixture",
+    "SpectralMixtureKernel",
     "TemplateError",
     "fixed",
     "positive",

@@ -17,13 +17,14 @@ _DEFAULT_BOUNDS = {"positive": (1e-5, 1e5), "real": (-1e5, 1e5)}
 
 
 class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
-    """A kernel with the constructor arguments ``spectrum`` and ``parameter_bounds``, and perhaps others.
+    """A kernel with the constructor arguments ``spectrum``, ``parameter_bounds`` and ``parameter_scales``, and others.
 
     It writes ``_gram(X, Y)``, ``_gram_gradient(X, free)`` with the derivatives first, (P, n, n), and `diag`.
     """
 
     spectrum: SpectralMeasure
     parameter_bounds: Any
+    parameter_scales: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the kernel.
@@ -54,8 +55,8 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
 
     @property
     def theta(self) -> np.ndarray:
-        """The numbers that are not fixed: logarithms of positive ones, real ones as they are."""
-        return np.concatenate([np.empty(0), *(p.packed() for p in self._searched_parameters())])
+        """The numbers that are not fixed: logarithms of positive ones, real ones over their scales."""
+        return np.concatenate([np.empty(0), *(p.packed() for p in self._searched_parameters())]) / self._scales()
 
     @theta.setter
     def theta(self, theta: np.ndarray) -> None:
@@ -63,6 +64,7 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
         ends = np.cumsum([0, *(p.size for p in searched)])
         if np.shape(theta) != (ends[-1],):
             raise ValueError(f"{self!r} searches over {ends[-1]} numbers, but theta has shape {np.shape(theta)}.")
+        theta = np.asarray(theta) * self._scales()
         values = [p.unpacked(theta[start : start + p.size]) for p, start in zip(searched, ends[:-1], strict=True)]
         self.spectrum = self._measure().replace(**{p.name: v for p, v in zip(searched, values, strict=True)})
 
@@ -74,7 +76,7 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
             if not isinstance(bounds, str):
                 pairs = np.broadcast_to(np.asarray(bounds, dtype=float), (parameter.size, 2))
                 rows.append(np.log(pairs) if parameter.domain == "positive" else pairs)
-        return np.concatenate(rows)
+        return np.concatenate(rows) / self._scales()[:, None]
 
     def _bounded_parameters(self) -> list[tuple[Parameter, Any]]:
         parameters = self._measure().parameters()
@@ -91,6 +93,20 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
                 f"are {', '.join(p.name for p in parameters) or 'none'}."
             )
         return [(p, _check_bounds(p, given.get(p.name, _DEFAULT_BOUNDS[p.domain]))) for p in parameters]
+
+    def _scales(self) -> np.ndarray:
+        """What every number of `theta` is multiplied by."""
+        given = {} if self.parameter_scales is None else self.parameter_scales
+        if not isinstance(given, dict):
+            raise ValueError(f"parameter_scales must be a dict from names to scales, or None, got {given!r}.")
+        real = {p.name for p in self._measure().parameters() if p.domain == "real"}
+        if set(given) - real:
+            raise ValueError(
+                f"parameter_scales names {', '.join(sorted(set(given) - real))}, but the real parameters of "
+                f"{self.spectrum!r} are {', '.join(sorted(real)) or 'none'}."
+            )
+        scales = [np.empty(0), *(_check_scales(p, given.get(p.name, 1.0)) for p in self._searched_parameters())]
+        return np.concatenate(scales)
 
     def _searched_parameters(self) -> list[Parameter]:
         return [p for p, bounds in self._bounded_parameters() if not isinstance(bounds, str)]
@@ -131,6 +147,9 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
             if Y is not None:
                 raise ValueError("Gradient can only be evaluated when Y is None.")
             K, G = self._gram_gradient(X, self._free())
+            for derivative, scale in zip(G, self._scales(), strict=True):
+                if scale != 1:
+                    derivative *= scale
             return K, np.moveaxis(G, 0, -1)
         return self._gram(X, None if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64)))
 
@@ -143,8 +162,9 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
     # -- comparison ---------------------------------------------------------------------------------------------------
 
     def _arguments(self) -> dict[str, Any]:
-        """The constructor's arguments in its order, with bounds as plain lists, which compare and print."""
-        return {**self.get_params(deep=False), "parameter_bounds": _plain_bounds(self.parameter_bounds)}
+        """The constructor's arguments in its order, with arrays as plain lists, which compare and print."""
+        plain = {name: _plain(getattr(self, name)) for name in ("parameter_bounds", "parameter_scales")}
+        return {**self.get_params(deep=False), **plain}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self._arguments() == other._arguments()
@@ -175,7 +195,16 @@ def _check_bounds(parameter: Parameter, bounds: Any) -> Any:
     return pairs
 
 
-def _plain_bounds(bounds: Any) -> Any:
-    if isinstance(bounds, dict):
-        return {name: value if isinstance(value, str) else np.asarray(value).tolist() for name, value in bounds.items()}
-    return bounds
+def _check_scales(parameter: Parameter, scales: Any) -> np.ndarray:
+    scales = np.asarray(scales, dtype=float)
+    if scales.shape not in ((), (parameter.size,)) or not (np.isfinite(scales).all() and (scales > 0).all()):
+        raise ValueError(
+            f"The scales of {parameter.name} must be positive and finite, one number or {parameter.size}, got {scales}."
+        )
+    return np.full(parameter.size, scales)
+
+
+def _plain(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: value if isinstance(value, str) else np.asarray(value).tolist() for name, value in values.items()}
+    return values

@@ -41,6 +41,9 @@ class BochnerKernel(MeasureKernel):
         Bounds for optimisation, in natural units: from the name of a parameter (as in ``spectrum.parameters()``) to a
         pair, an array of shape (size, 2), or "fixed". What is not named has (1e-5, 1e5), or (-1e5, 1e5) if real.
         "fixed" on its own fixes everything.
+    parameter_scales : dict, optional
+        From names of real parameters to the unit, a number or one for each, in which they enter ``theta``; 1 if not
+        named. It changes nothing but the steps of an optimiser, which likes all of them to matter about as much.
 
     Raises
     ------
@@ -85,12 +88,14 @@ class BochnerKernel(MeasureKernel):
         rule: str | Rule = "auto",
         seed: int = 0,
         parameter_bounds: Any = None,
+        parameter_scales: Any = None,
     ) -> None:
         self.spectrum = spectrum
         self.n_components = n_components
         self.rule = rule
         self.seed = seed
         self.parameter_bounds = parameter_bounds
+        self.parameter_scales = parameter_scales
 
     def nodes(self, d: int) -> Nodes:
         """Return the frequencies of the kernel and their weights.

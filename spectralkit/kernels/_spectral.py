@@ -16,8 +16,8 @@ class SpectralKernel(MeasureKernel):
     .. math:: k(x, y) = \int \cos\bigl(2\pi\,\omega\cdot(x - y)\bigr)\, d\mu(\omega)
 
     Composes with other kernels by ``+``, ``*`` and ``**``. Its free parameters are those of the measure: positive ones
-    enter ``theta`` as logarithms, as everywhere in scikit-learn; real ones, such as the means of a mixture, as they
-    are, so that they can change sign.
+    enter ``theta`` as logarithms, as everywhere in scikit-learn; real ones, such as the means of a mixture, linearly,
+    so that they can change sign.
 
     Parameters
     ----------
@@ -28,6 +28,9 @@ class SpectralKernel(MeasureKernel):
         Bounds for optimisation, in natural units: from the name of a parameter (as in ``spectrum.parameters()``) to a
         pair, an array of shape (size, 2), or "fixed". What is not named has (1e-5, 1e5), or (-1e5, 1e5) if real.
         "fixed" on its own fixes everything.
+    parameter_scales : dict, optional
+        From names of real parameters to the unit, a number or one for each, in which they enter ``theta``; 1 if not
+        named. It changes nothing but the steps of an optimiser, which likes all of them to matter about as much.
 
     Raises
     ------
@@ -53,9 +56,10 @@ class SpectralKernel(MeasureKernel):
     array([-0.6931])
     """
 
-    def __init__(self, spectrum: SpectralMeasure, parameter_bounds: Any = None) -> None:
+    def __init__(self, spectrum: SpectralMeasure, parameter_bounds: Any = None, parameter_scales: Any = None) -> None:
         self.spectrum = spectrum
         self.parameter_bounds = parameter_bounds
+        self.parameter_scales = parameter_scales
 
     def diag(self, X: Any) -> np.ndarray:
         """Return the diagonal of the kernel matrix, k(0) for every row.

@@ -136,19 +136,25 @@ class Capable(Parametrized):
         array([0.11254, 0.11254])
         """
         points = X if sparse.issparse(X) else as_points(X, "X", rows=True)
-        data = Data(points, y, sample_weight, sigma, multiplier)
+        return self._resolved(Data(points, y, sample_weight, sigma, multiplier))
+
+    def _resolved(self, data: Data) -> Self:
+        """`resolve` for data that are wrapped up already, perhaps with a reader of their spectrum."""
         self._check_columns(data.X.shape[1])
         data.check_scale()
         if data.scale_is_given and not any(name.split("__")[-1] == "sigma" for name in self._open_names()):
             raise ValueError(
-                f"{self!r} has no open sigma for sigma={sigma!r} and multiplier={multiplier!r} to fill. Leave them at "
-                "their defaults, or leave the sigma of the measure open."
+                f"{self!r} has no open sigma for sigma={data.sigma!r} and multiplier={data.multiplier!r} to fill. "
+                "Leave them at their defaults, or leave the sigma of the measure open."
             )
         resolved = self._resolve(data)
         if resolved.is_template():
+            reader = "" if data.components else (
+                "spectralkit.estimation.resolve(template, X, y) also reads spectral mixtures off the spectrum of y. "
+            )  # fmt: skip
             raise TemplateError(
-                f"{self!r} has no {', '.join(resolved._open_names())} yet, which cannot be read off the data. Give the "
-                "numbers."
+                f"{self!r} has no {', '.join(resolved._open_names())} yet, which cannot be read off the data. {reader}"
+                "Give the numbers."
             )
         return resolved
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,6 +137,17 @@ class CondensedPairs(Lags):
     def _turns(self, frequency: Any) -> np.ndarray:
         return _condensed_difference(self._fraction_of_turns(self.X, frequency))
 
+    def row_blocks(self) -> Iterator[tuple[slice, CrossPairs]]:
+        """Some rows after the other against all, small enough for all temporaries of a formula to stay in cache.
+
+        Every pair is met twice, and the values come out symmetric to the last bit. Where a formula has many results,
+        that is faster than to spread each of them out.
+        """
+        size = max(1, _BLOCK // max(len(self.X), 1))
+        for start in range(0, len(self.X), size):
+            rows = slice(start, start + size)
+            yield rows, CrossPairs(self.X[rows], self.X)
+
     def expand(self, values: np.ndarray, diagonal: Any, out: np.ndarray | None = None) -> np.ndarray:
         K = squareform(values, checks=False) if len(self.X) else np.empty((0, 0), dtype=values.dtype)
         np.fill_diagonal(K, diagonal)
@@ -144,6 +155,9 @@ class CondensedPairs(Lags):
             return K
         out[...] = K
         return out
+
+
+_BLOCK = 1 << 13  # pairs
 
 
 def all_pairs(X: Any, Y: Any = None) -> Lags:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +47,10 @@ class Data:
         Factor on that scale.
     extra : int
         Number of columns that the other factors of a product add to those of X.
+    components : callable or None
+        Reads the spectrum of y over X: called with this object, a number of components or None, and their means or
+        None, it returns weights (Q,), means (Q, d) and sigmas (Q, d), the heaviest first if it chose the means. None
+        where nobody can: `spectralkit.estimation.resolve` gives it.
 
     Examples
     --------
@@ -64,6 +68,7 @@ class Data:
     sigma: Any = "auto"
     multiplier: float = 1.0
     extra: int = 0
+    components: Callable[[Data, int | None, Any], tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None
 
     @property
     def scale_is_given(self) -> bool:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import special
 
 from spectralkit._validation import is_integer
-from spectralkit._xp import convert, is_torch, logsumexp, namespace
+from spectralkit._xp import convert, cosine_and_sine, is_torch, logsumexp, namespace
 from spectralkit.spectra._choose import choose_signed
 from spectralkit.spectra._lags import Lags
 from spectralkit.spectra._parameters import fixed, positive, real
+from spectralkit.spectra._template import Data
 from spectralkit.spectra.base import SpectralMeasure
 
 
@@ -94,6 +95,54 @@ class SpectralMixture(SpectralMeasure):
                 + (f", n_mixtures {self.n_mixtures}." if self.n_mixtures is not None else ".")
             )
 
+    def component_table(self) -> dict[str, np.ndarray]:
+        """Return the components, the heaviest first.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Made for ``pandas.DataFrame``: "weight"; "share" of k(0); "frequency" and "sigma" in cycles per unit, with the
+            number of the column behind them if there are several, "frequency_0", ...; and "period", the distance from
+            crest to crest, infinite at frequency zero.
+
+        Examples
+        --------
+        >>> from spectralkit import SpectralMixture
+        >>> SpectralMixture([1.0, 3.0], [0.5, 0.25], [0.01, 0.02]).component_table()["period"]
+        array([4., 2.])
+
+        Of a mean and its negative, which are the same component, the table has the one whose first number that is not
+        zero is positive.
+        """
+        self.require()
+        order = np.argsort(-np.asarray(self.weights), kind="stable")
+        weights, means, sigmas = (
+            np.reshape(values, (len(order), -1))[order] for values in (self.weights, self.means, self.sigmas)
+        )
+        d = means.shape[1]
+        first = np.take_along_axis(means, np.argmax(means != 0, axis=1)[:, None], axis=1)
+        means = np.where(first < 0, -means, means)  # the kernel is even: a wave and its negative are one
+        with np.errstate(divide="ignore"):
+            period = 1 / np.linalg.norm(means, axis=1)
+        names = ("",) if d == 1 else tuple(f"_{column}" for column in range(d))
+        table = {"weight": weights[:, 0], "share": weights[:, 0] / weights.sum()}
+        table |= {f"frequency{name}": means[:, j] for j, name in enumerate(names)} | {"period": period}
+        return table | {f"sigma{name}": sigmas[:, j] for j, name in enumerate(names)}
+
+    def _resolve(self, data: Data) -> Self:
+        """Fill what is open from the peaks of the spectrum; given weights go to the peaks by their rank."""
+        opened = [name for name in self.open_ if getattr(self, name) is None]
+        if not opened or data.components is None:
+            return self
+        given = [len(getattr(self, name)) for name in self.open_ if name not in opened]
+        count = given[0] if given else self.n_mixtures
+        means = None if self.means is None else np.reshape(self.means, (len(self.means), -1))
+        found = dict(zip(("weights", "means", "sigmas"), data.components(data, count, means), strict=True))
+        if self.weights is not None and self.means is None:
+            rank = np.argsort(np.argsort(-np.asarray(self.weights), kind="stable"), kind="stable")
+            found = {name: value[rank] for name, value in found.items()}
+        return self.replace(**{name: found[name] for name in opened})
+
     def _components(self, like: Any) -> list[tuple[Any, Any, Any]]:
         """(weight, mean (d,), sigma (d,)) of each component, converted to the library of `like`."""
         weights = convert(self.weights, like)
@@ -101,6 +150,12 @@ class SpectralMixture(SpectralMeasure):
         means = convert(self.means, like).reshape((count, -1))
         sigmas = convert(self.sigmas, like).reshape((count, -1))
         return [(weights[q], means[q], sigmas[q]) for q in range(count)]
+
+    def _terms(self) -> list[SpectralMeasure]:
+        if len(self.weights) == 1:
+            return [self]
+        weights, means, sigmas = (np.asarray(values)[:, None] for values in (self.weights, self.means, self.sigmas))
+        return [SpectralMixture(*component) for component in zip(weights, means, sigmas, strict=True)]
 
     def _mass(self) -> Any:
         return self.weights.sum() if is_torch(self.weights) else float(np.sum(self.weights))
@@ -110,7 +165,7 @@ class SpectralMixture(SpectralMeasure):
         total: Any = 0.0
         for weight, mean, sigma in self._components(lags.like):  # one at a time: never a (Q, n, m) array
             envelope = xp.exp(-2 * math.pi**2 * lags.squared(sigma))
-            total = total + weight * envelope * xp.cos(2 * math.pi * lags.turns(mean))
+            total = total + weight * envelope * cosine_and_sine(lags.turns(mean))[0]
         return total
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
@@ -120,23 +175,26 @@ class SpectralMixture(SpectralMeasure):
         to_weights = out[:count]
         to_means = [out[count + q * d : count + (q + 1) * d] for q in range(count)]
         to_sigmas = [out[count + (count + q) * d : count + (count + q + 1) * d] for q in range(count)]
-        columns = [lags.column(j) for j in range(d)]
-        total: Any = 0.0
-        for q, (weight, mean, sigma) in enumerate(components):
-            envelope = weight * np.exp(-2 * math.pi**2 * lags.squared(sigma))
-            phase = 2 * math.pi * lags.turns(mean)
-            k = envelope * np.cos(phase)
-            total = total + k
-            if to_weights[q] is not None:
-                lags.expand(k, weight, to_weights[q])
-            if any(slot is not None for slot in to_means[q]):
-                quadrature = -2 * math.pi * envelope * np.sin(phase)
-            for j in range(d):
-                if to_means[q][j] is not None:
-                    lags.expand(quadrature * columns[j], 0.0, to_means[q][j])
-                if to_sigmas[q][j] is not None:
-                    lags.expand(-k * (2 * math.pi * sigma[j] * columns[j]) ** 2, 0.0, to_sigmas[q][j])
-        return lags.expand(total, self._mass())
+        n = len(lags.like)
+        K = np.zeros((n, n), dtype=lags.like.dtype)
+        for rows, pairs in lags.row_blocks():
+            columns = [pairs.column(j) for j in range(d)]
+            for q, (weight, mean, sigma) in enumerate(components):
+                envelope = weight * np.exp(-2 * math.pi**2 * pairs.squared(sigma))
+                cosine, sine = cosine_and_sine(pairs.turns(mean))
+                k = envelope * cosine
+                K[rows] += k
+                if to_weights[q] is not None:
+                    to_weights[q][rows] = k
+                if any(slot is not None for slot in to_means[q]):
+                    quadrature = -2 * math.pi * envelope * sine
+                for j in range(d):
+                    if to_means[q][j] is not None:
+                        np.multiply(quadrature, columns[j], out=to_means[q][j][rows])
+                    if to_sigmas[q][j] is not None:
+                        np.multiply(-k, (2 * math.pi * sigma[j] * columns[j]) ** 2, out=to_sigmas[q][j][rows])
+        np.fill_diagonal(K, self._mass())
+        return K
 
     def _transport(self, u: np.ndarray, d: int) -> np.ndarray:
         q, rest, sign = choose_signed(u[:, 0], self.weights)
