@@ -338,6 +338,23 @@ def test_a_scale_beside_a_measure_that_has_one_is_refused(measure, given):
 # -- frequencies: nesting, seeds ---------------------------------------------------------------------------------------
 
 
+def test_a_mixture_is_read_off_the_spectrum_of_y():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 40, size=(400, 1))
+    y = 2 * np.cos(2 * np.pi * 1.3 * X[:, 0]) + np.sin(2 * np.pi * 0.45 * X[:, 0]) + 0.1 * rng.normal(size=400)
+    later = np.linspace(45, 50, 101)[:, None]
+    truth = 2 * np.cos(2 * np.pi * 1.3 * later[:, 0]) + np.sin(2 * np.pi * 0.45 * later[:, 0])
+    features = FourierFeatures(SpectralMixture(n_mixtures=2), n_components=32, random_state=0)
+    model = make_pipeline(features, Ridge(1e-3)).fit(X, y)
+    assert_allclose(model[0].spectrum_.means[:, 0], [1.3, 0.45], atol=2e-3)  # of a cycle in 40: errors of 1e-4 or so
+    assert np.sqrt(np.mean((model.predict(later) - truth) ** 2)) < 0.5  # five units beyond the data
+    grid = {"fourierfeatures__spectrum__n_mixtures": [1, 2]}
+    search = GridSearchCV(make_pipeline(features, Ridge(1e-3)), grid).fit(X, y)
+    assert search.best_params_ == {"fourierfeatures__spectrum__n_mixtures": 2}
+    with pytest.raises(ValueError, match=r"there is no y. Give the targets, or the weights"):
+        features.fit(X)
+
+
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
 def test_frequencies_nest_in_n_components(measure, rule):

@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spectralkit._validation import check_sample_weight
+from spectralkit.estimation import resolve
 from spectralkit.maps import fourier
 from spectralkit.rules import Rule, nodes
 from spectralkit.spectra import Footprint, SpectralMeasure
@@ -32,8 +33,9 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     spectrum : str or SpectralMeasure, default="gaussian"
-        "gaussian", "matern12", "matern32", "matern52", a template such as ``Matern(nu=2.5)``, or a measure. Its
-        parameters are parameters of the transformer: ``set_params(spectrum__nu=0.5)``.
+        "gaussian", "matern12", "matern32", "matern52", a template such as ``Matern(nu=2.5)``, or a measure. The
+        template ``SpectralMixture(n_mixtures=4)`` is read off the spectrum of y over X. The parameters of a measure are
+        parameters of the transformer: ``set_params(spectrum__nu=0.5)``.
     sigma : "auto", float or array of shape (n_features,), default="auto"
         Frequency scale in cycles per unit of x, for a spectrum whose sigma is open; ``lengthscale = 1 / (2 pi sigma)``.
         "auto" is :math:`1/(2\pi\sqrt{d}\,\mathrm{sd}_j)` per column, with 1 in place of a standard deviation of zero.
@@ -126,8 +128,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Points; their columns may have any units.
-        y : array-like of shape (n_samples,), optional
-            Targets; not used by the spectra that can be named.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Targets, for templates that are read off their spectrum; not used by the spectra that can be named.
         sample_weight : array-like of shape (n_samples,), optional
             Repetitions of the rows, for the standard deviations behind ``sigma="auto"``.
 
@@ -139,9 +141,8 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         given, X = X, check_array(X, dtype=_FLOATS, accept_sparse="csr", estimator=self, input_name="X")
         sample_weight = check_sample_weight(sample_weight, X.shape[0])
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        spectrum = as_spectrum(self.spectrum).resolve(
-            X, y, sample_weight=sample_weight, sigma=self.sigma, multiplier=self.multiplier
-        )
+        scale = {"sigma": self.sigma, "multiplier": self.multiplier}
+        spectrum = resolve(as_spectrum(self.spectrum), X, y, sample_weight=sample_weight, **scale)
         extent = None if sparse.issparse(X) else np.ptp(X, axis=0)
         chosen = nodes(spectrum, self.n_components, X.shape[1], self.rule, seed, extent)
         validate_data(self, given, skip_check_array=True)  # nothing is set before all has succeeded

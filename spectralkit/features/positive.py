@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spectralkit._parallel import for_row_blocks
 from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
+from spectralkit.estimation import resolve
 from spectralkit.features._positive_error import (
     MOST_COLUMNS,
     RelativeVariance,
@@ -358,7 +359,7 @@ class PositiveRandomFeatures(SpectrumParams, ClassNamePrefixFeaturesOutMixin, Tr
             )
         template = as_spectrum(self.kernel, "kernel")
         scale = {"sigma": self.sigma, "multiplier": self.multiplier}
-        return template.resolve(X, y, sample_weight=sample_weight, **scale), None
+        return resolve(template, X, y, sample_weight=sample_weight, **scale), None
 
     def _check_capabilities(self, spectrum: SpectralMeasure, d: int, coupling: str) -> None:
         spectrum.require("mgf", "transport", d=d)

@@ -147,9 +147,9 @@ class MeasureKernel(SpectrumParams, StationaryKernelMixin, Kernel):
             if Y is not None:
                 raise ValueError("Gradient can only be evaluated when Y is None.")
             K, G = self._gram_gradient(X, self._free())
-            for derivative, scale in zip(G, self._scales(), strict=True):
-                if scale != 1:
-                    derivative *= scale
+            scales = self._scales()
+            for i in np.flatnonzero(scales != 1):
+                G[i] *= scales[i]
             return K, np.moveaxis(G, 0, -1)
         return self._gram(X, None if Y is None else np.atleast_2d(np.asarray(Y, dtype=np.float64)))
 

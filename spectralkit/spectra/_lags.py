@@ -69,6 +69,10 @@ class Lags(ABC):
         """`values` as the matrix that they stand for, with `diagonal` (a scalar) where a point meets itself."""
         return values
 
+    def row_blocks(self) -> Iterator[tuple[slice, Lags]]:
+        """The pairs of one X in blocks of its rows, for formulas with many results."""
+        raise NotImplementedError
+
     @abstractmethod
     def _squared(self, scale: Any) -> Any: ...
 

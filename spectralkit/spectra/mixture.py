@@ -101,9 +101,9 @@ class SpectralMixture(SpectralMeasure):
         Returns
         -------
         dict of str to ndarray
-            Made for ``pandas.DataFrame``: "weight"; "share" of k(0); "frequency" and "sigma" in cycles per unit, with the
-            number of the column behind them if there are several, "frequency_0", ...; and "period", the distance from
-            crest to crest, infinite at frequency zero.
+            Made for ``pandas.DataFrame``: "weight"; "share" of k(0); "frequency" and "sigma" in cycles per unit, with
+            the number of the column behind them if there are several, "frequency_0", ...; and "period", the distance
+            from crest to crest, infinite at frequency zero.
 
         Examples
         --------
@@ -172,9 +172,10 @@ class SpectralMixture(SpectralMeasure):
         """One exponential, cosine and sine per component give its value and all 1 + 2d derivatives."""
         components = self._components(lags.like)
         count, d = len(components), lags.d
-        to_weights = out[:count]
-        to_means = [out[count + q * d : count + (q + 1) * d] for q in range(count)]
-        to_sigmas = [out[count + (count + q) * d : count + (count + q + 1) * d] for q in range(count)]
+        slots: list[Any] = list(out)
+        to_weights = slots[:count]
+        to_means = [slots[count + q * d : count + (q + 1) * d] for q in range(count)]
+        to_sigmas = [slots[count + (count + q) * d : count + (count + q + 1) * d] for q in range(count)]
         n = len(lags.like)
         K = np.zeros((n, n), dtype=lags.like.dtype)
         for rows, pairs in lags.row_blocks():
