@@ -130,7 +130,8 @@ def co2_periods():
     table = gp.kernel_.k1.component_table()
     for weight, period, sigma in zip(table["weight"], table["period"], table["sigma"], strict=True):
         what = f"period {period:.4f} years" if period < 10 else "slow"
-        print(f"  {what}, standard deviation {np.sqrt(weight):.2f} ppm, coherent over {1 / (2 * np.pi * sigma):.1f} years")
+        coherent = 1 / (2 * np.pi * sigma)
+        print(f"  {what}, standard deviation {np.sqrt(weight):.2f} ppm, coherent over {coherent:.1f} years")
     periods = table["period"][table["period"] < 10]
     assert np.allclose(periods, [1.0, 0.5], rtol=2e-3)
     assert likelihood > -170
