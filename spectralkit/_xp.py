@@ -6,6 +6,7 @@ stands here; nothing else in the package asks which library an array belongs to.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import array_api_compat.numpy as numpy_namespace
@@ -17,6 +18,7 @@ __all__ = [
     "as_float64",
     "convert",
     "cosine_and_sine",
+    "in_blocks",
     "is_torch",
     "logsumexp",
     "namespace",
@@ -24,6 +26,9 @@ __all__ = [
     "safe_sqrt",
     "stop_gradient",
 ]
+
+
+_BLOCK = 1 << 15  # values: in a core's cache with a few temporaries
 
 
 def namespace(*arrays: Any) -> Any:
@@ -90,18 +95,33 @@ def safe_sqrt(x: Any) -> Any:
 
 
 def cosine_and_sine(turns: Any) -> tuple[Any, Any]:
-    """``cos 2 pi t`` and ``sin 2 pi t`` for turns of about one at most.
+    """``cos 2 pi t`` and ``sin 2 pi t``.
 
     On NumPy by the tangent of half the angle, where one vectorised function and a division take a fifth of the time of
-    its float64 cosine and sine; both are right to 4e-16.
+    its float64 cosine and sine; both are right to 5e-16.
     """
     xp = namespace(turns)
     if is_torch(turns):
         return xp.cos(2 * xp.pi * turns), xp.sin(2 * xp.pi * turns)
-    tangent = np.tan(np.pi * turns)
+    tangent = np.tan(np.pi * (turns - np.rint(turns)))
     square = tangent * tangent
     half = 1 / (1 + square)
     return (1 - square) * half, 2 * tangent * half
+
+
+def in_blocks(function: Callable[..., Any], values: Any, *others: Any) -> Any:
+    """``function(values, *others)`` of arrays of one shape, element by element.
+
+    Where they are NumPy arrays larger than a cache, block after block so that temporaries are not, and into `values`,
+    which nobody else may hold.
+    """
+    if not isinstance(values, np.ndarray) or values.size <= _BLOCK or not values.flags.c_contiguous:
+        return function(values, *others)
+    flat = [array.reshape(-1) for array in (values, *others)]
+    for start in range(0, values.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        flat[0][block] = function(*(array[block] for array in flat))
+    return values
 
 
 def logsumexp(terms: list[Any]) -> Any:

@@ -149,6 +149,7 @@ CALLS = {
     "factors": lambda measure: measure.factors(3),
     "radii": lambda measure: measure.radii(np.full((3, 9), 0.5), 3),
     "gaussian_sigma": lambda measure: measure.gaussian_sigma(3),
+    "terms": lambda measure: measure.terms(),
 }
 OF_TEMPLATES_TOO = {
     "get_params", "set_params", "replace", "parameters", "pack", "unpack", "is_template", "resolve", "dimension",
@@ -192,8 +193,12 @@ def test_what_a_template_can_do(name):
             lambda: SpectralKernel(Gaussian())(X), TemplateError, "is a template ... Gaussian() ... give the numbers"
         ),
         "mixture": (
-            lambda: FourierFeatures(SpectralMixture(n_mixtures=2)).fit(X), TemplateError,
-            "cannot be read off the data ... SpectralMixture(n_mixtures=2) has no weights, means, sigmas ... Give ",
+            lambda: FourierFeatures(SpectralMixture(n_mixtures=2)).fit(X), ValueError,
+            "there is no y ... spectral mixture ... Give the targets, or the weights, means and sigmas",
+        ),
+        "table": (
+            SpectralMixture(n_mixtures=2).component_table, TemplateError,
+            "is a template ... SpectralMixture(n_mixtures=2) ... Call resolve(X, y), or give the numbers",
         ),
     }
 )  # fmt: skip
@@ -201,7 +206,7 @@ def test_a_template_elsewhere(action, error, message):
     check(action, error, message)
 
 
-@pytest.mark.parametrize("method", [name for name in CALLS if name not in ("mass", "radii")])  # lengths have none
+@pytest.mark.parametrize("method", [name for name in CALLS if name not in ("mass", "radii", "terms")])  # no data
 @pytest.mark.parametrize(
     ("measure", "message"),
     [

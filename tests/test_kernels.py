@@ -498,8 +498,9 @@ def test_set_params_reaches_into_the_measure_and_leaves_the_callers_alone():
     assert measure == 2.0 * Gaussian([0.1, 0.2]) + Matern(0.3, nu=1.5)
     kernel.set_params(spectrum=Matern(nu=0.5), spectrum__sigma=0.7)
     assert kernel.spectrum == Matern(0.7, nu=0.5)
-    assert set(kernel.get_params()) == {"spectrum", "parameter_bounds", "spectrum__sigma", "spectrum__nu"}
-    assert set(kernel.get_params(deep=False)) == {"spectrum", "parameter_bounds"}
+    own = {"spectrum", "parameter_bounds", "parameter_scales"}
+    assert set(kernel.get_params()) == own | {"spectrum__sigma", "spectrum__nu"}
+    assert set(kernel.get_params(deep=False)) == own
     gp = GaussianProcessRegressor(SpectralKernel(Gaussian(0.1)) + WhiteKernel())
     assert gp.get_params()["kernel__k1__spectrum__sigma"] == 0.1
     gp.set_params(kernel__k1__spectrum__sigma=0.4, kernel__k1__parameter_bounds={"sigma": "fixed"})

@@ -31,6 +31,7 @@ torch = pytest.importorskip("torch")
 functional_call = torch.func.functional_call
 
 SpectralKernel = importlib.import_module("spectralkit.torch").SpectralKernel
+SpectralMixtureKernel = importlib.import_module("spectralkit.torch").SpectralMixtureKernel
 
 
 @pytest.fixture(autouse=True)
@@ -672,6 +673,185 @@ def test_float32_far_from_the_origin_is_as_accurate_as_the_lags_are(kind, offset
     assert_allclose(kernel(near + offset).to_dense().detach(), expected, rtol=0, atol=1e-5 * mass)
     cross = kernel(near + offset, near[:3] + offset).to_dense().detach()
     assert_allclose(cross, expected[:, :3], rtol=0, atol=1e-5 * mass)
+
+
+# -- the kernel of a spectral mixture ----------------------------------------------------------------------------------
+
+
+def waves(n=60, d=1):
+    """Two waves at irregular points; in several columns they run aslant."""
+    rng = np.random.default_rng(0)
+    x = torch.as_tensor(rng.uniform(0, 5, size=(n, d)))
+    means = torch.tensor([[1.3, -0.6, 0.4], [0.5, 1.1, -0.8]])[:, :d]
+    phases = 2 * math.pi * x @ means.mT
+    y = 2 * torch.cos(phases[:, 0]) + torch.sin(phases[:, 1]) + torch.as_tensor(0.1 * rng.normal(size=n))
+    return x, y
+
+
+@pytest.mark.parametrize("form", ["mixture", "product"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_a_mixture_starts_where_that_of_sklearn_starts(d, form):
+    x, y = waves(d=d)
+    ours = SpectralMixtureKernel.from_data(x, y, 2, form)
+    theirs = spectralkit.SpectralMixtureKernel.from_data(x.numpy(), y.numpy(), 2, form)
+    assert ours.spectrum == theirs.spectrum
+    assert_allclose(ours(x).to_dense().detach(), theirs(x.numpy()), rtol=0, atol=1e-12)
+    for key, values in ours.component_table().items():
+        assert_allclose(values, theirs.component_table()[key], rtol=1e-15)
+    assert SpectralMixtureKernel.from_data(x.float(), y.float(), 2, form).spectrum == (
+        spectralkit.SpectralMixtureKernel.from_data(x.float().numpy(), y.float().numpy(), 2, form).spectrum
+    )
+
+
+def test_a_mixture_takes_vectors_graphs_half_precision_and_options():
+    x, y = waves()
+    kernel = SpectralMixtureKernel.from_data(x[:, 0], y, 2)
+    assert kernel.spectrum == SpectralMixtureKernel.from_data(x, y, 2).spectrum
+    attached = x.clone().requires_grad_(), (2 * y.clone().requires_grad_()) / 2
+    assert SpectralMixtureKernel.from_data(*attached, 2).spectrum == kernel.spectrum
+    rough = SpectralMixtureKernel.from_data(x.bfloat16().float(), y.bfloat16(), 2).spectrum
+    assert_allclose(rough.means, kernel.spectrum.means, atol=0.02)
+    several = SpectralMixtureKernel.from_data(x, torch.stack([y, 2 * y], -1), 2).spectrum
+    assert_allclose(several.means, kernel.spectrum.means, atol=1e-6)
+    noise = torch.where(torch.arange(60) % 2 == 0, 0.1, 5.0)
+    options = {"trend": 0, "max_frequency": 1.0}
+    assert SpectralMixtureKernel.from_data(x, y, noise_std=noise, **options).spectrum == (
+        spectralkit.SpectralMixtureKernel.from_data(x.numpy(), y.numpy(), noise_std=noise.numpy(), **options).spectrum
+    )
+
+
+def test_a_mixture_reads_its_active_columns_alone():
+    x, y = waves(d=2)
+    wide = torch.stack([torch.full((60,), math.nan), x[:, 1], points(60, 1, seed=9)[:, 0], x[:, 0]], -1)
+    plain = SpectralMixtureKernel.from_data(x, y, 2)
+    for columns in ((3, 1), [3, 1], torch.tensor([3, 1])):
+        kernel = SpectralMixtureKernel.from_data(wide, y, 2, active_dims=columns)
+        assert kernel.spectrum == plain.spectrum
+        wide_points = torch.nan_to_num(wide)
+        assert_allclose(kernel(wide_points).to_dense().detach(), plain(x).to_dense().detach(), rtol=0, atol=1e-13)
+
+
+def test_a_mixture_passes_its_keywords_on():
+    x, y = waves()
+    priors = {"means": gpytorch.priors.NormalPrior(0.0, 1.0)}
+    constraints = {"sigmas": gpytorch.constraints.Interval(1e-4, 10.0)}
+    kernel = SpectralMixtureKernel.from_data(
+        x, y, 2, batch_shape=torch.Size([3]), priors=priors, constraints=constraints
+    )
+    assert kernel(x).shape == (3, 60, 60)
+    assert [name for name, *_ in kernel.named_priors()] == ["means_prior"]
+    assert kernel.raw_sigmas_constraint is constraints["sigmas"]
+    assert kernel[1].spectrum.means == pytest.approx(SpectralMixtureKernel.from_data(x, y, 2).spectrum.means)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'num_mixtures'"):
+        SpectralMixtureKernel.from_data(x, y, num_mixtures=4)
+    with pytest.raises(ValueError, match="form must be 'mixture' or 'product'"):
+        SpectralMixtureKernel.from_data(x, y, 2, form="sum")
+    with pytest.raises(ValueError, match=r"train_x must have shape \(n, d\) or \(n,\), got \(3, 60, 1\)"):
+        SpectralMixtureKernel.from_data(x.expand(3, 60, 1), y, 2)
+    with pytest.raises(ValueError, match="NaN"):
+        SpectralMixtureKernel.from_data(x, torch.full_like(y, math.nan), 2)
+    with pytest.raises(Exception, match="A batch of parameters"):
+        kernel.component_table()
+
+
+def gpytorch_mixture(q, d, **options):
+    theirs = gpytorch.kernels.SpectralMixtureKernel(num_mixtures=q, ard_num_dims=d, **options)
+    rng = np.random.default_rng(d)
+    theirs.mixture_weights = torch.as_tensor(0.2 + rng.random(q))
+    theirs.mixture_means = torch.as_tensor(rng.random((q, 1, d)))
+    theirs.mixture_scales = torch.as_tensor(0.05 + 0.3 * rng.random((q, 1, d)))
+    return theirs
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("q", [1, 3])
+def test_the_product_form_equals_gpytorch_and_a_kernel_of_gpytorch_is_read(q, d):
+    theirs = gpytorch_mixture(q, d)
+    X, Y = points(30, d), points(7, d, seed=1)
+    weights, means, scales = (
+        p.detach().numpy() for p in (theirs.mixture_weights, theirs.mixture_means, theirs.mixture_scales)
+    )
+    ours = SpectralMixtureKernel.from_data(X, torch.arange(30.0).cos(), q, form="product", trend=0)
+    for p in range(d):  # the form that from_data makes, with the numbers of GPyTorch in every factor
+        prefix = f"{p}__" if d > 1 else ""
+        numbers = {"weights": weights, "means": means[:, 0, p], "sigmas": scales[:, 0, p]}
+        ours.initialize(
+            **{f"{prefix}{name}": value.reshape(-1, 1) if d == 1 and name != "weights" else value
+               for name, value in numbers.items()}
+        )  # fmt: skip
+    read = SpectralMixtureKernel.from_gpytorch(theirs)
+    for kernel in (ours, read):
+        for a, b in ((X, X), (X, Y)):
+            assert_allclose(kernel(a, b).to_dense().detach(), theirs(a, b).to_dense().detach(), rtol=0, atol=1e-12)
+    assert len(read.component_table()["weight"]) == q * d
+    if d == 1:
+        back = gpytorch_mixture(q, 1)
+        back.initialize(
+            mixture_weights=read.weights,
+            mixture_means=read.means.reshape(-1, 1, 1),
+            mixture_scales=read.sigmas.reshape(-1, 1, 1),
+        )
+        assert_allclose(back(X).to_dense().detach(), theirs(X).to_dense().detach(), rtol=0, atol=1e-12)
+
+
+def test_a_kernel_of_gpytorch_keeps_its_columns_and_is_no_batch():
+    theirs = gpytorch_mixture(2, 2, active_dims=(3, 1))
+    X = points(9, 4)
+    read = SpectralMixtureKernel.from_gpytorch(theirs)
+    assert_allclose(read(X).to_dense().detach(), theirs(X).to_dense().detach(), rtol=0, atol=1e-12)
+    batch = gpytorch.kernels.SpectralMixtureKernel(num_mixtures=2, batch_shape=torch.Size([3]))
+    with pytest.raises(ValueError, match=r"A batch of kernels, \(3,\), is not one measure"):
+        SpectralMixtureKernel.from_gpytorch(batch)
+
+
+@pytest.mark.parametrize("form", ["mixture", "product"])
+def test_a_mixture_goes_through_state_dicts_copies_and_pickle(form):
+    x, y = waves(d=2)
+    kernel = SpectralMixtureKernel.from_data(x, y, 2, form)
+    for parameter in kernel.parameters():
+        parameter.data += 0.05
+    fresh = SpectralMixtureKernel.from_data(x[:40] + 0.1, y[:40].flip(0), 2, form, trend=0)
+    assert not torch.equal(fresh(x).to_dense(), kernel(x).to_dense())
+    stream = io.BytesIO()
+    torch.save(kernel.state_dict(), stream)
+    stream.seek(0)
+    fresh.load_state_dict(torch.load(stream, weights_only=True), strict=True)
+    for other in (fresh, copy.deepcopy(kernel), pickle.loads(pickle.dumps(kernel))):
+        assert type(other) is SpectralMixtureKernel
+        assert torch.equal(other(x).to_dense(), kernel(x).to_dense())
+        assert_allclose(other.spectrum.pack(), kernel.spectrum.pack(), rtol=1e-15)
+
+
+def test_a_mixture_from_data_is_trained_inside_an_exact_gp():
+    """With x in units of its range, as the notes say, Adam stays on the peaks."""
+    x, y = waves(80)
+    x = x / 5
+    kernel = gpytorch.kernels.ScaleKernel(SpectralMixtureKernel.from_data(x, y, 2, trend=0))
+    kernel.outputscale = 1.0
+    model = Regression(x[:, 0], y, kernel)
+    model.train()
+    mll = gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(40):
+        optimiser.zero_grad()
+        loss = -mll(model(x[:, 0]), y)
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] - 0.05
+    table = kernel.base_kernel.component_table()
+    assert_allclose(np.sort(table["frequency"]), [2.5, 6.5], atol=0.1)  # 0.5 and 1.3 cycles per unit
+    model.eval()
+    targets = torch.linspace(0.1, 0.9, 50)
+    truth = 2 * torch.cos(2 * math.pi * 6.5 * targets) + torch.sin(2 * math.pi * 2.5 * targets)
+    with torch.no_grad():
+        assert_allclose(model(targets).mean, truth, rtol=0, atol=0.3)  # noise is 0.1
+
+
+def test_other_measures_have_no_table_of_components():
+    with pytest.raises(TypeError, match="neither a spectral mixture nor a product"):
+        SpectralMixtureKernel(Gaussian(0.1)).component_table()
 
 
 # -- Matern at lag zero ------------------------------------------------------------------------------------------------

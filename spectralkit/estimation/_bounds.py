@@ -9,6 +9,7 @@ import numpy as np
 from spectralkit._validation import as_points
 from spectralkit.nufft import _highest_turns
 from spectralkit.spectra import SpectralMeasure
+from spectralkit.spectra._parameters import Parameter
 
 _LEAST, _MOST = 1e-6, 1e2  # of the variance of y
 _NARROWEST = 1e-3  # cycles over the range: coherent over a hundred and fifty of it
@@ -22,14 +23,15 @@ def search_bounds(measure: SpectralMeasure, X: Any, y: Any = None) -> dict[str, 
     ====================  ==============================================================================
     parameter             bounds
     ====================  ==============================================================================
-    weights, factor       :math:`10^{-6}` to :math:`10^2` times the variance of y
+    weights, factor       of what they multiply, :math:`10^{-6}` to :math:`10^2` times the variance of y
     sigma, sigmas         :math:`10^{-3}` cycles over the range of a column, to its highest frequency
     means                 minus to plus the highest frequency
     frequency             a tenth of a cycle over the range, to the highest frequency
     ====================  ==============================================================================
 
     The highest frequency of a column is half of one over its typical gap, as in `spectralkit.nufft.periodogram`.
-    Parameters on a group of columns, and single ones for all columns, have the widest bounds of any column.
+    Parameters on a group of columns have the bounds of its columns. Single ones for several columns have the widest of
+    any, but for constant columns.
 
     Parameters
     ----------
@@ -54,8 +56,7 @@ def search_bounds(measure: SpectralMeasure, X: Any, y: Any = None) -> dict[str, 
     >>> search_bounds(SpectralMixture([1.0], [0.3], [0.02]), X)["means"]
     array([[-5.,  5.]])
     """
-    X = as_points(X, "X", rows=True).astype(np.float64)
-    lengths = np.ptp(X, axis=0)
+    X, lengths = _points_and_lengths(measure, X)
     varies = lengths > 0
     highest = np.full(len(lengths), _CONSTANT[1])
     lowest = np.full(len(lengths), _CONSTANT[0])
@@ -63,20 +64,25 @@ def search_bounds(measure: SpectralMeasure, X: Any, y: Any = None) -> dict[str, 
     highest[varies] /= lengths[varies]
     lowest[varies] = 1 / lengths[varies]
     variance = 0.0 if y is None else float(np.var(np.asarray(y, dtype=np.float64), axis=0).mean())
+    if not np.isfinite(variance):
+        raise ValueError("y has NaN or infinite values. Fill them in or leave the rows out.")
+    ranges = {
+        "sigma": (_NARROWEST * lowest, highest),
+        "sigmas": (_NARROWEST * lowest, highest),
+        "means": (-highest, highest),
+        "frequency": (lowest / 10, highest),
+    }
+    columns = _columns(measure, np.arange(len(lengths)))
     bounds = {}
     for parameter in measure.parameters():
         kind = parameter.name.split("__")[-1]
-        if kind in ("weights", "factor") and variance > 0:
-            low, high = np.array([_LEAST * variance]), np.array([_MOST * variance])
-        elif kind in ("sigma", "sigmas"):
-            low, high = _NARROWEST * lowest, highest
-        elif kind == "means":
-            low, high = -highest, highest
-        elif kind == "frequency":
-            low, high = lowest / 10, highest
-        else:
-            continue
-        bounds[parameter.name] = _around(np.ravel(parameter.value).astype(float), low, high)
+        if kind in ("weights", "factor"):
+            if variance > 0:
+                unit = variance / _mass_per_unit(measure, parameter)
+                bounds[parameter.name] = _around(parameter, np.array([_LEAST * unit]), np.array([_MOST * unit]))
+        elif kind in ranges:
+            own = _seen(columns[parameter.name], parameter, varies)
+            bounds[parameter.name] = _around(parameter, *(end[own] for end in ranges[kind]))
     return bounds
 
 
@@ -107,17 +113,51 @@ def search_scales(measure: SpectralMeasure, X: Any) -> dict[str, np.ndarray]:
     >>> search_scales(SpectralMixture([1.0], [0.3], [0.02]), np.linspace(0, 10, 101)[:, None])
     {'means': array([0.005])}
     """
-    lengths = np.ptp(as_points(X, "X", rows=True).astype(np.float64), axis=0)
+    _, lengths = _points_and_lengths(measure, X)
     units = _STEP / np.where(lengths > 0, lengths, 1.0)
-    return {
-        p.name: np.resize(units if p.size % len(units) == 0 else units.min(keepdims=True), p.size)
-        for p in measure.parameters()
-        if p.name.split("__")[-1] == "means"
-    }
+    columns = _columns(measure, np.arange(len(lengths)))
+    scales = {}
+    for parameter in measure.parameters():
+        if parameter.name.split("__")[-1] == "means":
+            own = units[_seen(columns[parameter.name], parameter, lengths > 0)]
+            scales[parameter.name] = np.resize(own if parameter.size % len(own) == 0 else own.min(), parameter.size)
+    return scales
 
 
-def _around(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _points_and_lengths(measure: SpectralMeasure, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    X = as_points(X, "X", rows=True).astype(np.float64)
+    measure.require(d=X.shape[1])
+    return X, np.ptp(X, axis=0)
+
+
+def _columns(measure: Any, columns: np.ndarray) -> dict[str, np.ndarray]:
+    """The columns of X that the measure of each parameter acts on, by the name of the parameter."""
+    columns = columns[list(measure.group)] if hasattr(measure, "group") else columns
+    inner = _columns(measure.part, columns) if hasattr(measure, "part") else {}
+    for label, child in measure._children().items():
+        inner |= {f"{label}__{name}": own for name, own in _columns(child, columns).items()}
+    return {parameter.name: columns for parameter in measure.parameters()} | inner
+
+
+def _seen(columns: np.ndarray, parameter: Parameter, varies: np.ndarray) -> np.ndarray:
+    """The columns, if there is a value for each; of those that share one, those that vary."""
+    if np.shape(parameter.value)[-1:] == (len(columns),) or not varies[columns].any():
+        return columns
+    return columns[varies[columns]]
+
+
+def _mass_per_unit(measure: SpectralMeasure, parameter: Parameter) -> float:
+    """What a unit of the parameter adds to k(0): 1 for the weights of a mixture, the mass of the rest of a product."""
+    value = np.asarray(parameter.value, dtype=float)
+    step = value.sum() + measure.mass  # as large as all: no difference of two nearly equal masses
+    moved = measure.replace(**{parameter.name: value * (1 + step / value.sum())})
+    added = moved.mass - measure.mass
+    return added / step if added > 0 else 1.0
+
+
+def _around(parameter: Parameter, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """The bounds of each value: those of its column, if there is a value per column, else the widest."""
+    values = np.ravel(parameter.value).astype(float)
     if len(values) % len(low):
         low, high = low.min(keepdims=True), high.max(keepdims=True)
     pairs = np.column_stack([np.resize(low, len(values)), np.resize(high, len(values))])

@@ -95,7 +95,13 @@ class SpectralMixtureKernel(SpectralKernel):
         Returns
         -------
         dict of str to ndarray
-            As `SpectralMixture.component_table`; made for ``pandas.DataFrame``.
+            As `SpectralMixture.component_table`; made for ``pandas.DataFrame``. For a product over columns, the tables
+            of its factors one below the other, with the number of the "column".
+
+        Raises
+        ------
+        TypeError
+            If the measure is no such mixture.
         """
         return component_table(self._measure())
 
@@ -108,20 +114,32 @@ def mixture_from_data(X: Any, y: Any, n_mixtures: int | None, form: str, **optio
     if form == "mixture" or found.dimension == 1:
         return found
     shares = found.weights / found.weights.sum()
-    factors = [
-        SpectralMixture(shares if p else found.weights, found.means[:, p], found.sigmas[:, p]).on([p])
-        for p in range(found.means.shape[1])
-    ]
-    return functools.reduce(operator.mul, factors)
+    return over_columns([found.weights] + [shares] * (found.means.shape[1] - 1), found.means, found.sigmas)
+
+
+def over_columns(weights: list[np.ndarray], means: np.ndarray, sigmas: np.ndarray) -> SpectralMeasure:
+    """The product over columns of one-dimensional mixtures, each with weights of its own; in one column the mixture."""
+    mixtures = [SpectralMixture(*marginal) for marginal in zip(weights, means.T, sigmas.T, strict=True)]
+    if len(mixtures) == 1:
+        return mixtures[0]
+    return functools.reduce(operator.mul, [mixture.on([p]) for p, mixture in enumerate(mixtures)])
 
 
 def component_table(measure: SpectralMeasure) -> dict[str, np.ndarray]:
-    """The table of a mixture, or those of the factors of a product one below the other."""
-    if measure.columns is None:
-        if not hasattr(measure, "component_table"):
-            raise TypeError(f"{measure!r} is no spectral mixture and has no table of components.")
+    """The table of a mixture, or those of the factors of a product over columns one below the other."""
+    if hasattr(measure, "component_table"):
         return measure.component_table()
-    factors = measure.factors(len(measure.columns))
-    tables = [component_table(factor) for factor in factors]
-    column = np.repeat(np.arange(len(tables)), [len(table["weight"]) for table in tables])
+    d = len(measure.columns or ())
+    factors: list[Any] = measure.factors(d) if d and "factors" in measure.capabilities(d) else [measure]
+    tables = [
+        mixture.component_table()
+        for mixture in (factor.part if hasattr(factor, "group") else factor for factor in factors)
+        if hasattr(mixture, "component_table")
+    ]
+    if len(tables) < max(d, 1):
+        raise TypeError(
+            f"{measure!r} is neither a spectral mixture nor a product of mixtures of single columns, and has no table "
+            "of components. Use spectrum.terms() for the terms of any measure."
+        )
+    column = np.repeat(np.arange(d), [len(table["weight"]) for table in tables])
     return {"column": column} | {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}

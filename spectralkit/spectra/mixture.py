@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from spectralkit._validation import is_integer
-from spectralkit._xp import convert, cosine_and_sine, is_torch, logsumexp, namespace
+from spectralkit._xp import convert, cosine_and_sine, in_blocks, is_torch, logsumexp, namespace
 from spectralkit.spectra._choose import choose_signed
 from spectralkit.spectra._lags import Lags
 from spectralkit.spectra._parameters import fixed, positive, real
@@ -164,8 +164,11 @@ class SpectralMixture(SpectralMeasure):
         xp = namespace(lags.like)
         total: Any = 0.0
         for weight, mean, sigma in self._components(lags.like):  # one at a time: never a (Q, n, m) array
-            envelope = xp.exp(-2 * math.pi**2 * lags.squared(sigma))
-            total = total + weight * envelope * cosine_and_sine(lags.turns(mean))[0]
+
+            def bump(s: Any, turns: Any, weight: Any = weight) -> Any:
+                return weight * xp.exp(-2 * math.pi**2 * s) * cosine_and_sine(turns)[0]
+
+            total = total + in_blocks(bump, lags.squared(sigma), lags.turns(mean))
         return total
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import optimize, special
 
-from spectralkit._xp import convert, namespace
+from spectralkit._xp import convert, in_blocks, namespace
 from spectralkit.spectra._capable import HOOKS
 from spectralkit.spectra._dual import Dual
 from spectralkit.spectra._has_sigma import HasSigma, checked_positive
@@ -87,14 +87,7 @@ class Radial(HasSigma):
         return self._profile(s)
 
     def _covariance(self, lags: Lags) -> Any:
-        s = lags.squared(convert(self.sigma, lags.like))
-        if not isinstance(s, np.ndarray) or s.size <= _PAIRS_PER_BLOCK:
-            return self._profile_in(s, lags.d)
-        pairs = s.reshape(-1)
-        for start in range(0, pairs.size, _PAIRS_PER_BLOCK):
-            block = slice(start, start + _PAIRS_PER_BLOCK)
-            pairs[block] = self._profile_in(pairs[block], lags.d)
-        return s
+        return in_blocks(lambda s: self._profile_in(s, lags.d), lags.squared(convert(self.sigma, lags.like)))
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         """One dual evaluation of the profile gives the derivative to every sigma, one more each shape parameter.

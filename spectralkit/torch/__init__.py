@@ -10,5 +10,6 @@ if _missing:
     )
 
 from spectralkit.torch.kernels import BochnerKernel, SpectralKernel  # noqa: E402 - only now can it succeed
+from spectralkit.torch.mixture import SpectralMixtureKernel  # noqa: E402 - only now can it succeed
 
-__all__ = ["BochnerKernel", "SpectralKernel"]
+__all__ = ["BochnerKernel", "SpectralKernel", "SpectralMixtureKernel"]
