@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
 from benchmarks._bars import bars, in_words
 from benchmarks._environment import describe
 from benchmarks._report import PAGES, ROOT, rewrite
@@ -22,6 +22,7 @@ from benchmarks._results import (
     SECTIONS,
     import_seconds,
     load,
+    longer_than_peer,
     missing,
     save,
     times_as_long,
@@ -192,6 +193,25 @@ def measure_positive(quick: bool) -> list[dict[str, Any]]:
     return found
 
 
+def measure_kernels(quick: bool) -> list[dict[str, Any]]:
+    """Measure kernels of Gaussian processes and print each record."""
+    found = []
+    for record in kernels.measure(kernels.rows(quick)):
+        found.append(record)
+        if record["what"] == "matrix":
+            peaks = ", ".join(f"{name} {peak:.3g}" for name, peak in record["peak"].items())
+            ratio = in_words(longer_than_peer(record, "scikit-learn"))
+            times = "".join(f"{1000 * Spread.of(record['seconds'][name]).median:8.1f}" for name in kernels.PEERS)
+            where = f"{record['kernel']}, {record['call']}, n = {record['n']}"
+            print(f"  {where:42}{times} ms{ratio:>26}   peak over result: {peaks}", flush=True)
+        else:
+            counts = {key: value for key, value in record.items() if key not in ("what", "seconds", "versions")}
+            print(f"  {record['what']}: {', '.join(f'{key} {value}' for key, value in counts.items())}")
+            for name, seconds in record["seconds"].items():
+                print(f"    {name:40}{in_words(Spread.of(seconds), ' s') if seconds else 'not there'}", flush=True)
+    return found
+
+
 def measure_imports(quick: bool) -> dict[str, list[float]]:
     """Time imports and print them, with the three differences that may be called "what spectralkit adds"."""
     found = footprint.measure_imports(repeats=3 if quick else 7)
@@ -209,6 +229,7 @@ TITLES = {
     "memory": "Memory at the peak of transform, as a multiple of the result's",
     "kernel_error": "Root mean square error of the kernel, k(0) = 1, by distance z in lengthscales, width 1024",
     "positive_error": "Variance of positive features over the squared kernel, d features for d columns, by z",
+    "kernels": "Kernels of Gaussian processes: time as a multiple of scikit-learn's, by turns, and seconds",
     "imports": "Seconds of imports in fresh interpreters",
 }
 MEASUREMENTS = {
@@ -217,6 +238,7 @@ MEASUREMENTS = {
     "memory": measure_memory,
     "kernel_error": measure_error,
     "positive_error": measure_positive,
+    "kernels": measure_kernels,
     "imports": measure_imports,
 }
 

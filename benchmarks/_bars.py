@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from benchmarks import kernel_error, positive_error, transform, variants
+from benchmarks import kernel_error, kernels, positive_error, transform, variants
 from benchmarks._results import (
     Results,
     import_seconds,
     least_gain,
+    longer_than_peer,
+    of_kernels,
     standard_errors_off,
     timed,
     timed_variants,
@@ -28,6 +30,9 @@ SLOWER_THAN_PLAIN = 2  # integrated features with a width for each row, and posi
 STANDARD_ERRORS = 3
 SMALL_Z = 2.0
 GAIN_AT_SMALL_Z = {8: 2, 16: 3.5, 32: 2, 64: 2}  # times, over orthogonal FAVOR+ of equal width
+NLL, CO2_SECONDS = 70.0, 1.0
+SLOWER_THAN_SKLEARN = 1  # kernel matrices
+PERIODOGRAM_SECONDS, SAMPLED_SECONDS = 1.0, 1.0
 IMPORT_SECONDS = 0.3
 
 
@@ -53,6 +58,8 @@ def bars(results: Results) -> Iterator[Bar]:
         yield from bars_of_error(results)
     if "positive_error" in results:
         yield from bars_of_positive(results)
+    if "kernels" in results:
+        yield from bars_of_kernels(results)
     if "imports" in results:
         beyond = {
             "`import sklearn`": import_seconds(results, "spectralkit", "sklearn"),
@@ -144,6 +151,38 @@ def bars_of_positive(results: Results) -> Iterator[Bar]:
                 f">= {least}",
                 gain >= least,
             )
+
+
+def bars_of_kernels(results: Results) -> Iterator[Bar]:
+    """Yield the goals for kernels of Gaussian processes; the median over rounds decides."""
+    if record := of_kernels(results, "co2"):
+        what = f"CO2, {record['n']} months, mixture of {record['components']}: "
+        yield Bar(what + "NLL", f"{record['nll']:.2f}", f"<= {NLL}", record["nll"] <= NLL)
+        yield bar_of_seconds(what + kernels.FIT, record["seconds"][kernels.FIT], CO2_SECONDS)
+    for name in kernels.KERNELS:
+        for call in kernels.CALLS:
+            record = of_kernels(results, "matrix", kernel=name, call=call, n=kernels.MAIN_ROWS)
+            if record:
+                found = longer_than_peer(record, "scikit-learn")
+                yield Bar(
+                    f"matrix, {name}, {call}, d = {record['d']}, n = {record['n']}: ours / scikit-learn",
+                    in_words(found),
+                    f"<= {SLOWER_THAN_SKLEARN}",
+                    found.median <= SLOWER_THAN_SKLEARN,
+                )
+    if record := of_kernels(results, "periodogram"):
+        what = f"periodogram, n = {record['n']}, {record['frequencies']} frequencies, one thread"
+        yield bar_of_seconds(what, record["seconds"][kernels.ONE_THREAD], PERIODOGRAM_SECONDS)
+    record = of_kernels(results, "sampled")
+    if record and record["seconds"]["spectralkit"]:
+        what = f"GPyTorch, n = {record['n']}, {record['features']} features: likelihood and gradient"
+        yield bar_of_seconds(what, record["seconds"]["spectralkit"], SAMPLED_SECONDS)
+
+
+def bar_of_seconds(what: str, seconds: Sequence[float], most: float) -> Bar:
+    """Return the goal that something takes less than so many seconds."""
+    found = Spread.of(seconds)
+    return Bar(what, in_words(found, " s"), f"< {most:g} s", found.median < most)
 
 
 def in_words(spread: Spread, unit: str = "") -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmarks import footprint, kernel_error, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
 from benchmarks._results import (
     Results,
     error,
     import_seconds,
     least_gain,
+    longer_than_peer,
+    of_kernels,
     slowest,
+    slowest_matrix,
     standard_errors_off,
     timed,
     timed_variants,
@@ -59,7 +63,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def summary(results: Results) -> str:
-    """Return what the README shows: time, also of integrated and positive features, kernel error, memory and import."""
+    """Return what the README shows: time of all features, kernel error, kernels, memory and import."""
     here = results["environment"]
     numba = "compiled by numba" if here["numba_used"] else "without numba"
     paragraphs = [
@@ -86,6 +90,9 @@ def summary(results: Results) -> str:
             ("columns of X", "spectralkit", "`RBFSampler`", "times smaller"),
             (row_of_errors(results, d) for d in kernel_error.COLUMNS),
         ),
+        f"Kernels of Gaussian processes{kernel_versions(results)}, medians of {kernels.FEWER_ROUNDS} rounds or more, "
+        "all but the matrices in fresh interpreters:",
+        table(("", "spectralkit", "beside", "", "times as long"), rows_of_kernels(results)),
         memory_in_words(results) + " " + import_in_words(results),
     ]
     return "\n\n".join(paragraphs)
@@ -136,6 +143,49 @@ def row_of_errors(results: Results, d: int) -> list[str]:
     ours, theirs = (error(results, d, rule, 1.0) for rule in ("auto", kernel_error.PEER))
     ratio = times_smaller(results, d, 1.0)
     return [str(d), f"{ours['rms']:.1e}", f"{theirs['rms']:.1e}", f"{ratio.value:.3g} ± {ratio.error:.1g}"]
+
+
+def kernel_versions(results: Results) -> str:
+    """Return with which versions of packages that are not always there the kernels were measured."""
+    records = [record for record in results["kernels"] if record.get("versions")]
+    versions = {name: version for record in records for name, version in record["versions"].items()}
+    names = {"astropy": "Astropy", "gpytorch": "GPyTorch", "torch": "torch", "finufft": "finufft"}
+    words = ", ".join(f"{words} {versions[name]}" for name, words in names.items() if name in versions)
+    return f" ({words})" if words else ""
+
+
+def rows_of_kernels(results: Results) -> Iterable[list[str]]:
+    """Yield what is timed of kernels: CO2, the slowest kernel matrices, the periodogram and GPyTorch."""
+    co2 = of_kernels(results, "co2")
+    what = f"mixture of {co2['components']} from data and fit, {co2['n']} months of CO₂: NLL {co2['nll']:.2f}"
+    yield [what, median(co2["seconds"][kernels.FIT]), "", "", ""]
+    yield ["the same, one thread", median(co2["seconds"][kernels.ONE_THREAD]), "", "", ""]
+    for call, words in CALL_NAMES.items():
+        ratio, record = slowest_matrix(results, call)
+        what = f"{words}, {thousands(record['n'])} × {record['d']} (slowest: {record['kernel']})"
+        times = [median(record["seconds"][name]) for name in kernels.PEERS]
+        yield [what, times[0], "scikit-learn", times[1], spread(ratio)]
+    record = of_kernels(results, "periodogram")
+    what = f"periodogram, {thousands(record['n'])} times, {thousands(record['frequencies'])} frequencies"
+    for name, threads in ((kernels.ONE_THREAD, "one thread"), ("spectralkit", "all threads")):
+        ours = median(record["seconds"][name])
+        peer = beside(record, kernels.ASTROPY, "Astropy, `fast`", name)
+        yield [f"{what}, {threads}", ours, *peer]
+    record = of_kernels(results, "sampled")
+    if record["seconds"]["spectralkit"]:
+        what = f"GPyTorch, likelihood and gradient, {thousands(record['n'])} × {record['d']}"
+        what += f", {record['features']} features"
+        peer = beside(record, kernels.GPYTORCH, "`RFFKernel`", "spectralkit")
+        yield [what, median(record["seconds"]["spectralkit"]), *peer]
+
+
+CALL_NAMES = {"gram": "kernel matrix", "cross": "kernel matrix of two sets", "gradient": "kernel matrix and gradient"}
+
+
+def beside(record: Mapping[str, Any], peer: str, words: str, name: str) -> list[str]:
+    """Return the cells of a peer, its time and how many times longer ours takes; empty where it was not there."""
+    ratio = longer_than_peer(record, peer, name)
+    return ["", "", ""] if ratio is None else [words, median(record["seconds"][peer]), spread(ratio)]
 
 
 def memory_in_words(results: Results) -> str:
@@ -224,6 +274,33 @@ def times_of_footprints(results: Results) -> str:
     return table(("columns of X", "dtype", "threads", "no footprint", *heads), rows)
 
 
+def times_of_kernels(results: Results) -> str:
+    """Return the times of all kernel matrices, how many times longer they take than scikit-learn's, and memory."""
+    rows = []
+    for n in kernels.ROWS:
+        for name in kernels.KERNELS:
+            cells = [name, thousands(n)]
+            for call in kernels.CALLS:
+                record = of_kernels(results, "matrix", kernel=name, call=call, n=n)
+                cells += [median(record["seconds"]["spectralkit"]), spread(longer_than_peer(record, "scikit-learn"))]
+            rows.append([*cells, *(f"{record['peak'][peer]:.2f}" for peer in kernels.PEERS)])
+    heads = [head for words in ("K(X)", "K(X, Y)", "K(X), gradient") for head in (words, "times as long")]
+    return table(("kernel", "rows", *heads, "memory", "scikit-learn's"), rows) + "\n\n" + words_of_kernels(results)
+
+
+def words_of_kernels(results: Results) -> str:
+    """Return what the table does not say: the largest memory, start values, and agreement with Astropy."""
+    co2, found = of_kernels(results, "co2"), of_kernels(results, "periodogram")
+    words = (
+        f"Memory is the peak of the last of these calls over the size of what it returns. Of the "
+        f"{median(co2['seconds'][kernels.FIT])} that start values and fit take for {co2['n']} months of CO₂, start "
+        f"values take {median(co2['seconds'][kernels.START])}."
+    )
+    if found["difference"] is None:
+        return words
+    return words + f" No power of the periodogram differs from Astropy's by more than {found['difference']:.0e}."
+
+
 def variances_of_positive(results: Results) -> str:
     """Return relative variances of positive features in closed form, and how well measured ones agree, in words."""
     rows = []
@@ -257,6 +334,12 @@ def cell_of_error(results: Results, d: int, rule: str, z: float, spectrum: str) 
     return f"{record['rms']:.1e}" if record["rms"] > 1e-13 else "rounding"
 
 
+def median(seconds: Sequence[float]) -> str:
+    """Write the median of some times."""
+    middle = Spread.of(seconds).median
+    return milliseconds(middle) if middle < 1 else f"{middle:.3g} s"
+
+
 def milliseconds(seconds: float) -> str:
     """Write a time in milliseconds, with three digits below 100."""
     return f"{1000 * seconds:.3g} ms" if seconds < 0.1 else f"{1000 * seconds:.0f} ms"
@@ -279,5 +362,6 @@ TABLES: dict[str, Callable[[Results], str]] = {
     "errors of fixed rules": errors_of_fixed_rules,
     "times by width": times_by_width,
     "times of footprints": times_of_footprints,
+    "times of kernels": times_of_kernels,
     "variances of positive features": variances_of_positive,
 }

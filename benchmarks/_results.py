@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import footprint, kernel_error, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
 from benchmarks._timing import Spread
 
 PATH = Path(__file__).resolve().parent / "results.json"
-SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "imports")
+SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "imports")
 FEWEST_ROUNDS, FEWEST_IMPORTS = 5, 7
 
 Results = Mapping[str, Any]
@@ -95,6 +95,7 @@ def missing(results: Results) -> list[str]:
             record = variances(results, d, z)
             if record is None or (z in positive_error.MEASURED and record.get("seeds", 0) < positive_error.SEEDS):
                 lacking.append(f"positive_error: d = {d}, z = {z}")
+    lacking += missing_kernels(results)
     lacking += [
         f"imports: {FEWEST_IMPORTS} of {name}"
         for name in footprint.IMPORTS
@@ -117,6 +118,21 @@ def missing_variants(results: Results) -> list[str]:
                     for name in variants.names(d, threads)
                     if len(times.get(name, ())) < FEWEST_ROUNDS
                 ]
+    return lacking
+
+
+def missing_kernels(results: Results) -> list[str]:
+    """Return what the measurements of kernels lack; times of packages that need not be there may be None."""
+    lacking = []
+    for what, keys, names in kernels.wanted():
+        record = of_kernels(results, what, **keys)
+        where = ", ".join([what, *(f"{key} = {value}" for key, value in keys.items())])
+        for name in names:
+            times = record["seconds"].get(name, ()) if record else ()
+            if len(times or ()) < FEWEST_ROUNDS and not (times is None and (what, name) in kernels.OPTIONAL):
+                lacking.append(f"kernels: {FEWEST_ROUNDS} rounds of {name}, {where}")
+        if what == "matrix" and record and set(record["peak"]) != set(kernels.PEERS):
+            lacking.append(f"kernels: peaks of memory, {where}")
     return lacking
 
 
@@ -153,6 +169,28 @@ def slowest(results: Results, names: Iterable[str]) -> tuple[float, str, Mapping
     """Return the largest ratio to plain features among some contenders, the contender and its record."""
     found = [(times_as_long(r, n).median, n, r) for r in results["variants"] for n in names if n in r["seconds"]]
     return max(found, key=lambda each: each[0])
+
+
+def of_kernels(results: Results, what: str, **keys: Any) -> Mapping[str, Any] | None:
+    """Return the record of a measurement of kernels, or None."""
+    for record in results["kernels"]:
+        if record["what"] == what and all(record.get(key) == value for key, value in keys.items()):
+            return record
+    return None
+
+
+def longer_than_peer(record: Mapping[str, Any], than: str, name: str = "spectralkit") -> Spread | None:
+    """Return how many times longer ours takes than another contender, round by round; None if that is not there."""
+    if record["seconds"][than] is None:
+        return None
+    return times_faster(record, than=name, name=than)
+
+
+def slowest_matrix(results: Results, call: str, n: int = kernels.MAIN_ROWS) -> tuple[Spread, Mapping[str, Any]]:
+    """Return the largest ratio to scikit-learn among the kernels, and its record."""
+    records = [of_kernels(results, "matrix", kernel=name, call=call, n=n) for name in kernels.KERNELS]
+    found = [(longer_than_peer(record, "scikit-learn"), record) for record in records if record]
+    return max(found, key=lambda each: each[0].median)
 
 
 def variances(results: Results, d: int, z: float) -> Mapping[str, Any] | None:

@@ -40,8 +40,8 @@ def measure_memory(shapes: tuple[tuple[int, int, int], ...] = MEMORY_SHAPES) -> 
             yield {"d": d, "n": n, "width": width, "dtype": dtype, "peak": peaks}
 
 
-def peak_multiple(call: Callable[[], np.ndarray]) -> float:
-    """Peak of what NumPy and Python allocate during the call, over the size of what it returns.
+def peak_multiple(call: Callable[[], np.ndarray | tuple[np.ndarray, ...]]) -> float:
+    """Peak of what NumPy and Python allocate during the call, over the size of the array or arrays it returns.
 
     The first call is not counted: it may compile.
     """
@@ -51,7 +51,8 @@ def peak_multiple(call: Callable[[], np.ndarray]) -> float:
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()
         result = call()
-        return (tracemalloc.get_traced_memory()[1] - before) / result.nbytes
+        peak = tracemalloc.get_traced_memory()[1] - before
+        return peak / sum(array.nbytes for array in (result if isinstance(result, tuple) else (result,)))
     finally:
         tracemalloc.stop()
 

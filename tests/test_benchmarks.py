@@ -5,9 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from benchmarks import __main__ as command
-from benchmarks import _report, _results, footprint, kernel_error, positive_error, transform, variants
+from benchmarks import _report, _results, footprint, kernel_error, kernels, positive_error, transform, variants
 from benchmarks._bars import bars
 from benchmarks._environment import describe
 from benchmarks._timing import Spread, in_turns
@@ -57,6 +58,29 @@ def made_up():
             for d in positive_error.COLUMNS
             for z in positive_error.LENGTHS
         ],
+        "kernels": [
+            {"what": "co2", "n": kernels.MONTHS, "components": kernels.MIXTURES, "nll": 69.9}
+            | {"seconds": {"start values": [0.1] * 5, "start values and fit": [0.75] * 5, "one thread": [0.5] * 5}},
+            *(
+                {"what": "matrix", "kernel": name, "call": call, "n": n, "d": 3}
+                | {
+                    "seconds": {
+                        "spectralkit": [0.01 if name == "Matérn 3/2" else 0.005] * 5,
+                        "scikit-learn": [0.008] * 5,
+                    }
+                }
+                | {"peak": {"spectralkit": 1.5, "scikit-learn": 3.25}}
+                for n in kernels.ROWS
+                for name in kernels.KERNELS
+                for call in kernels.CALLS
+            ),
+            {"what": "periodogram", "n": kernels.TIMES, "frequencies": 250_000, "difference": 2e-11}
+            | {"seconds": {"astropy": [2.0] * 5, "spectralkit": [0.2] * 5, "one thread": [0.4] * 5}}
+            | {"versions": {"finufft": "2.5.1", "astropy": "8.0.2"}},
+            {"what": "sampled", "n": kernels.SAMPLED_ROWS, "d": 3, "features": kernels.FEATURES}
+            | {"seconds": {"spectralkit": [1.5] * 5, "gpytorch": [1.0] * 5}}
+            | {"versions": {"torch": "2.13.0", "gpytorch": "1.15.2"}},
+        ],
         "imports": {
             name: [0.25 if name == "spectralkit" else 0.125] * _results.FEWEST_IMPORTS for name in footprint.IMPORTS
         },
@@ -98,7 +122,7 @@ def test_complete_results_lack_nothing_and_each_gap_is_named(made_up):
     assert _results.missing(made_up) == []
     for section in ("environment", *_results.SECTIONS):
         assert _results.missing({k: v for k, v in made_up.items() if k != section}) == [f"the section {section}"]
-    for section in ("transform", "variants", "memory", "kernel_error", "positive_error"):
+    for section in ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels"):
         shorter = copy.deepcopy(made_up)
         del shorter[section][0]
         assert _results.missing(shorter)
@@ -111,6 +135,37 @@ def test_complete_results_lack_nothing_and_each_gap_is_named(made_up):
     shorter = copy.deepcopy(made_up)
     shorter["positive_error"][positive_error.LENGTHS.index(1.0)]["seeds"] -= 1
     assert _results.missing(shorter) == ["positive_error: d = 8, z = 1.0"]
+
+
+def test_kernels_lack_what_was_not_measured_but_not_packages_that_are_not_there(made_up):
+    def lacking(place, **changes):
+        changed = copy.deepcopy(made_up)
+        changed["kernels"][place] |= changes
+        return _results.missing(changed)
+
+    for record in made_up["kernels"]:
+        without = made_up | {"kernels": [other for other in made_up["kernels"] if other is not record]}
+        assert len(_results.missing(without)) == len(record["seconds"])
+    assert lacking(
+        0, seconds={"start values": [1.0] * 5, "start values and fit": [1.0] * 4, "one thread": [1.0] * 5}
+    ) == ["kernels: 5 rounds of start values and fit, co2, n = 200, components = 3"]
+    assert lacking(1, peak={"spectralkit": 1.0}) == [
+        "kernels: peaks of memory, matrix, kernel = Gaussian, call = gram, n = 1000, d = 3"
+    ]
+    times = made_up["kernels"][-2]["seconds"]
+    assert lacking(-2, seconds=times | {"astropy": None}) == []
+    assert len(lacking(-2, seconds=times | {"one thread": None})) == 1
+    assert lacking(-1, seconds={"spectralkit": None, "gpytorch": None}) == []
+    assert len(lacking(-1, seconds={"spectralkit": [1.0] * 5})) == 1
+    changed = copy.deepcopy(made_up)
+    changed["kernels"][-2] |= {"seconds": times | {"astropy": None}, "difference": None, "versions": {}}
+    changed["kernels"][-1] |= {"seconds": {"spectralkit": None, "gpytorch": None}, "versions": {}}
+    summary = _report.summary(changed)
+    assert "Kernels of Gaussian processes, medians" in summary
+    assert "frequencies, one thread | 400 ms |  |  |  |" in summary
+    assert "GPyTorch" not in summary
+    assert "Astropy" not in summary + _report.times_of_kernels(changed)
+    assert not [bar for bar in bars(changed) if "GPyTorch" in bar.what]
 
 
 def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
@@ -134,6 +189,15 @@ def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
     assert "| 16 | 2 | 0.500 | 0.400 | 0.100 | 4.0 |" in written
     assert "to within 2 standard errors" in written
     assert "up to z = 50 is 4.00, at d = 8" in written
+    assert "(Astropy 8.0.2, GPyTorch 1.15.2, torch 2.13.0, finufft 2.5.1), medians of 5 rounds or more" in written
+    assert "200 months of CO₂: NLL 69.90 | 750 ms |  |  |  |" in written
+    slowest = "kernel matrix and gradient, 2 000 × 3 (slowest: Matérn 3/2)"
+    assert f"{slowest} | 10 ms | scikit-learn | 8 ms | 1.25 (1.25 to 1.25) |" in written
+    assert "frequencies, one thread | 400 ms | Astropy, `fast` | 2 s | 0.2 (0.2 to 0.2) |" in written
+    assert "128 features | 1.5 s | `RFFKernel` | 1 s | 1.5 (1.5 to 1.5) |" in written
+    row = "| 5 ms | 0.625 (0.625 to 0.625) "
+    assert f"| Matérn 1/2 | 1 000 {3 * row}| 1.50 | 3.25 |" in written
+    assert "start values take 100 ms. No power of the periodogram differs from Astropy's by more than 2e-11." in written
     for rows in written.split("\n\n"):  # every row of a table is as long as its head
         if rows.startswith("| "):
             assert len({line.count(" |") for line in rows.splitlines()}) == 1
@@ -148,7 +212,7 @@ def test_numbers_of_every_size_have_no_exponent():
 
 def test_goals_hold_or_not_by_the_median(made_up):
     verdicts = {bar.what: bar.holds for bar in bars(made_up)}
-    assert len(verdicts) == 32
+    assert len(verdicts) == 51
     main = "transform, d = 8, n = 50000, width 1024, "
     assert verdicts[main + "float64: RBFSampler / ours"]
     assert verdicts[main + "float64: ours / fill"]
@@ -162,13 +226,21 @@ def test_goals_hold_or_not_by_the_median(made_up):
     assert verdicts["positive features, d = 16, z <= 2: orthogonal FAVOR+ / default, least"]  # 4
     assert verdicts["positive features, d = 64, z <= 50: orthogonal FAVOR+ / default, least"]
     assert verdicts["positive features, d = 8, z = 0.5: measured variance, closed form behind"]  # two errors off
+    assert verdicts["CO2, 200 months, mixture of 3: NLL"]
+    assert verdicts["CO2, 200 months, mixture of 3: start values and fit"]
+    assert verdicts["matrix, Gaussian, gram, d = 3, n = 2000: ours / scikit-learn"]
+    assert not verdicts["matrix, Matérn 3/2, cross, d = 3, n = 2000: ours / scikit-learn"]  # 1.25
+    assert verdicts["periodogram, n = 100000, 250000 frequencies, one thread"]
+    assert not verdicts["GPyTorch, n = 20000, 128 features: likelihood and gradient"]  # 1.5 s
     worse = copy.deepcopy(made_up)
+    worse["kernels"][0] |= {"nll": 70.01}
     for record in worse["positive_error"]:
         record["default"] = {1.0: 0.09, 2.0: 0.25, 4.0: 0.5}.get(record["z"], record["default"])
     verdicts = {bar.what: bar.holds for bar in bars(worse)}
     assert not verdicts["positive features, d = 8, z = 1: measured variance, closed form behind"]  # four errors off
     assert not verdicts["positive features, d = 8, z <= 2: orthogonal FAVOR+ / default, least"]  # 1.6
     assert not verdicts["positive features, d = 8, z <= 50: orthogonal FAVOR+ / default, least"]  # 0.8
+    assert not verdicts["CO2, 200 months, mixture of 3: NLL"]
     assert list(bars({})) == []
 
 
@@ -282,6 +354,106 @@ def test_positive_features_are_fitted_to_the_z_of_their_pairs():
 
 def test_memory_is_counted():
     assert 2.9 < footprint.peak_multiple(lambda: np.multiply(np.ones(100_000), np.ones(100_000))) < 3.1
+    assert 1.45 < footprint.peak_multiple(lambda: (np.ones(100_000), np.ones(100_000) + np.ones(100_000))) < 1.55
+
+
+@pytest.mark.parametrize("name", kernels.KERNELS)
+def test_kernel_matrices_of_the_contenders_are_the_same(name):
+    sizes = {}
+    for call in kernels.CALLS:
+        ours, theirs = (run() for run in kernels.contenders(name, call, 30).values())
+        if call == "gradient":
+            np.testing.assert_allclose(ours[1], -theirs[1], atol=1e-12)  # to log sigma, and to log lengthscale
+            sizes[call] = ours[1].shape[2]
+            ours, theirs = ours[0], theirs[0]
+        np.testing.assert_allclose(ours, theirs, atol=1e-12)
+        assert ours.shape == (30, 30)
+        assert np.allclose(np.diag(ours), 1.0) == (call != "cross")
+    assert sizes["gradient"] == (3 if "per column" in name else 1)
+
+
+def test_records_of_kernels(monkeypatch):
+    monkeypatch.setattr(kernels, "ROUNDS", 1)
+    monkeypatch.setattr(kernels, "KERNELS", kernels.KERNELS[1:3])
+    programs = []
+    monkeypatch.setattr(footprint, "run_python", lambda program: programs.append(program) or '{"what": "apart"}')
+    found = list(kernels.measure((40,)))
+    matrices = [record for record in found if record["what"] == "matrix"]
+    assert [(r["kernel"], r["call"]) for r in matrices] == [(k, c) for k in kernels.KERNELS for c in kernels.CALLS]
+    for record in matrices:
+        assert {name: len(times) for name, times in record["seconds"].items()} == dict.fromkeys(kernels.PEERS, 1)
+        assert all(peak >= 1.0 for peak in record["peak"].values())
+    assert len(found) == len(matrices) + 3
+    for program, function in zip(programs, ("co2", "times_of_periodogram", "sampled"), strict=True):
+        assert f"kernels.{function}(5)" in program
+        assert callable(getattr(kernels, function))
+    assert kernels.rows(quick=True) == (kernels.MAIN_ROWS,)
+    assert kernels.rows(quick=False) == kernels.ROWS == (1000, 2000)
+
+
+def test_the_mixture_of_carbon_dioxide_is_fitted_as_far_as_it_says(monkeypatch):
+    X, y = kernels.detrended_co2()
+    with threadpool_limits(1):
+        model = kernels.fitted(X, y)
+    monkeypatch.setattr(kernels, "fitted", lambda X, y: model)
+    assert X.shape == (200, 1)
+    np.testing.assert_allclose(y @ np.vander(X[:, 0] - 1966.0, 4), 0.0, atol=1e-6)
+    record = kernels.co2(1)
+    assert {name: len(times) for name, times in record["seconds"].items()} == {
+        "start values": 1,
+        "start values and fit": 1,
+        "one thread": 1,
+    }
+    K = model.kernel_(X)
+    expected = (y @ np.linalg.solve(K, y) + np.linalg.slogdet(K)[1] + 200 * np.log(2 * np.pi)) / 2
+    assert abs(record["nll"] - expected) < 0.01
+
+
+def test_the_periodogram_is_that_of_least_squares_and_of_astropy_if_it_is_there():
+    record = kernels.times_of_periodogram(1, n=500)
+    assert set(record["seconds"]) == {"astropy", "spectralkit", "one thread"}
+    assert (
+        (record["seconds"]["astropy"] is None)
+        == (record["difference"] is None)
+        == ("astropy" not in record["versions"])
+    )
+    assert record["difference"] is None or record["difference"] < 1e-6
+    x, y = kernels.series(500)
+    found = kernels.periodogram(x[:, None], y)
+    assert record["frequencies"] == len(found.frequencies)
+    best = found.power.argmax()
+    assert abs(found.frequencies[best] - 3.0) < 0.2
+    waves = 2 * np.pi * found.frequencies[best] * x
+    A = np.column_stack([np.ones(500), np.cos(waves), np.sin(waves)])
+    left = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    np.testing.assert_allclose(found.power[best], 1 - left.var() / y.var(), rtol=1e-9)
+
+
+def test_packages_that_are_not_there_leave_none(monkeypatch):
+    monkeypatch.setattr(kernels, "is_there", lambda name: name == "torch")
+    record = kernels.times_of_periodogram(1, n=100)
+    assert (record["seconds"]["astropy"], record["difference"], set(record["versions"])) == (None, None, {"finufft"})
+    assert len(record["seconds"]["spectralkit"]) == 1
+    record = kernels.sampled(1)
+    assert record["seconds"] == {"spectralkit": None, "gpytorch": None}
+    assert record["versions"] == {}
+
+
+def test_likelihoods_of_sampled_kernels_are_those_of_the_exact_one():
+    pytest.importorskip("gpytorch")
+    values = {}
+    for name, run in kernels.likelihoods(400).items():
+        values[name], model = run()
+        assert all(parameter.grad.abs().min() > 0 for parameter in model.parameters())
+        assert sum(parameter.numel() for parameter in model.parameters()) == 5  # a factor, the noise and three scales
+        assert {str(parameter.dtype) for parameter in model.parameters()} == {"torch.float64"}
+        noise = model.likelihood.noise.item()
+    (x,), y = (each.numpy() for each in model.train_inputs), model.train_targets.numpy()
+    K = 2.0 * kernels.pair("Gaussian per column")[1](x) + noise * np.eye(400)
+    exact = -(y @ np.linalg.solve(K, y) + np.linalg.slogdet(K)[1] + 400 * np.log(2 * np.pi)) / 800
+    assert all(abs(value - exact) < 0.03 for value in values.values())
+    record = kernels.sampled(2, n=300)
+    assert {name: len(times) for name, times in record["seconds"].items()} == {"spectralkit": 2, "gpytorch": 2}
 
 
 def test_kernel_errors_match_the_variance_of_independent_draws():
