@@ -359,7 +359,10 @@ def test_clones_pickles_and_calls_agree(kernel):
 @each_kernel
 def test_equality_and_repr(kernel):
     assert eval(repr(kernel), {**vars(spectralkit), "Gauss": Gauss}) == kernel
-    changes = {"n_components": 8, "rule": "simplex", "seed": 1, "parameter_bounds": {}, "spectrum": Gaussian(0.4)}
+    changes = {
+        "n_components": 8, "rule": "simplex", "seed": 1, "parameter_bounds": {}, "parameter_scales": {},
+        "spectrum": Gaussian(0.4),
+    }  # fmt: skip
     for name, value in changes.items():
         assert clone(kernel).set_params(**{name: value}) != kernel
     assert kernel != SpectralKernel(kernel.spectrum, kernel.parameter_bounds)

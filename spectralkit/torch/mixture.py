@@ -21,8 +21,9 @@ class SpectralMixtureKernel(SpectralKernel):
               k(0) = \sum_q w_q
 
     `gpytorch.kernels.SpectralMixtureKernel` is the product over columns of one-dimensional mixtures, with positive
-    means: in more than one column it cannot represent a wave that runs aslant. Its likelihood and this one's have a
-    maximum for almost every peak in the spectrum of the data; `from_data` starts on the right ones.
+    means: in more than one column it has a wave that runs aslant only together with its mirror images. Its likelihood
+    and this one's have a maximum for almost every peak in the spectrum of the data; `from_data` starts on the right
+    ones.
 
     Parameters
     ----------
