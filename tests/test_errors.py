@@ -276,7 +276,7 @@ def test_a_missing_capability(method):
     ("measure", "method", "remedy"),
     [
         (G, "atoms", "Use rule='qmc' instead"),
-        (Matern(0.1, nu=0.5), "log_mgf", "Use FourierFeatures instead"),
+        (Matern(0.1, nu=0.5), "log_mgf", "Use FourierFeatures with rule='qmc' instead"),
         (G + G, "gaussian_sigma", "Use variant='hyperbolic' or variant='positive' instead"),
         (G * Matern(0.1, nu=0.5), "density", "Use random features"),
         (G * Matern(0.1, nu=0.5), "polar", "Use rule='qmc' or rule='iid' instead"),

@@ -760,7 +760,7 @@ def test_a_fit_that_fails_keeps_what_was_fitted_before():
     assert_array_equal(model.transform(X), Z)
 
 
-NO_MGF = r"{} has no mgf in 3 column\(s\)\. Use FourierFeatures instead\."
+NO_MGF = r"{} has no mgf in 3 column\(s\)\. Use FourierFeatures with rule='qmc' instead\."
 NOT_NORMAL = r"has no gaussian in 3 column\(s\)\. Use variant='hyperbolic' or variant='positive' instead\."
 
 

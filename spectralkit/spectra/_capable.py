@@ -33,7 +33,7 @@ _ALTERNATIVES = {
     "atoms": "rule='qmc'",
     "cutoff": "random features with rule='qmc'",
     "support": "random features with rule='qmc'",
-    "mgf": "FourierFeatures",
+    "mgf": "FourierFeatures with rule='qmc'",
     "factors": "random features with rule='qmc'",
     "radial": "rule='orthogonal' or rule='qmc'",
     "gaussian": "variant='hyperbolic' or variant='positive'",
