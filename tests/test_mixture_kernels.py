@@ -407,7 +407,7 @@ def test_bounds_and_scales_are_those_of_each_column():
     assert_allclose(bounds["means"], np.tile(np.column_stack([-HIGHEST, HIGHEST]), (2, 1)), rtol=1e-12)
     assert_allclose(bounds["sigmas"], np.tile(np.column_stack([1e-3 * LONGEST, HIGHEST]), (2, 1)), rtol=1e-12)
     assert_allclose(bounds["weights"], [np.array([1e-6, 1e2]) * VALUES.var()] * 2, rtol=1e-12)
-    assert_allclose(search_scales(measure, GRID)["means"], np.tile(0.05 * LONGEST, 2), rtol=1e-12)
+    assert_allclose(search_scales(measure, GRID)["means"], np.tile(0.2 * LONGEST, 2), rtol=1e-12)
     assert "weights" not in search_bounds(measure, GRID)
     assert "weights" not in search_bounds(measure, GRID, np.ones(len(GRID)))
     two = search_bounds(measure, GRID, np.column_stack([VALUES, 3 * VALUES]))
@@ -421,7 +421,7 @@ def test_a_column_group_has_the_bounds_of_its_columns_whatever_the_number_of_com
         bounds, scales = search_bounds(measure, GRID), search_scales(measure, GRID)
         (name,) = scales
         assert_allclose(bounds[name], [[-HIGHEST[column], HIGHEST[column]]] * 2, rtol=1e-12)
-        assert_allclose(scales[name], [0.05 * LONGEST[column]] * 2, rtol=1e-12)
+        assert_allclose(scales[name], [0.2 * LONGEST[column]] * 2, rtol=1e-12)
     turned = search_bounds(Gaussian([0.1, 0.2]).on([1, 0]), GRID)["sigma"]
     assert_allclose(turned, np.column_stack([1e-3 * LONGEST, HIGHEST])[::-1], rtol=1e-12)
 

@@ -14,7 +14,7 @@ from spectralkit.spectra._parameters import Parameter
 _LEAST, _MOST = 1e-6, 1e2  # of the variance of y
 _NARROWEST = 1e-3  # cycles over the range: coherent over a hundred and fifty of it
 _CONSTANT = (1e-5, 1e5)
-_STEP = 0.05  # cycles over the range
+_STEP = 0.2  # cycles over the range
 
 
 def search_bounds(measure: SpectralMeasure, X: Any, y: Any = None) -> dict[str, np.ndarray]:
@@ -90,7 +90,7 @@ def search_scales(measure: SpectralMeasure, X: Any) -> dict[str, np.ndarray]:
     r"""Return units for real parameters in which an optimiser takes steps of one size.
 
     A mean of a mixture is known to a fraction of a cycle over the range of its column, and positive parameters enter as
-    logarithms, known to a fraction of one; its unit is a twentieth of a cycle over the range.
+    logarithms, known to a fraction of one; its unit is a fifth of a cycle over the range.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def search_scales(measure: SpectralMeasure, X: Any) -> dict[str, np.ndarray]:
     >>> from spectralkit import SpectralMixture
     >>> from spectralkit.estimation import search_scales
     >>> search_scales(SpectralMixture([1.0], [0.3], [0.02]), np.linspace(0, 10, 101)[:, None])
-    {'means': array([0.005])}
+    {'means': array([0.02])}
     """
     _, lengths = _points_and_lengths(measure, X)
     units = _STEP / np.where(lengths > 0, lengths, 1.0)

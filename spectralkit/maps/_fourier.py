@@ -74,7 +74,7 @@ def fourier(
     def features(rows: slice) -> None:
         write(X[rows], out[rows], footprint and footprint[rows])
 
-    for_row_blocks(features, len(out), waves.rows_per_block // (1 if footprint is None else 2), n_jobs)
+    for_row_blocks(features, len(out), waves.rows_per_block, n_jobs)
     return out
 
 
