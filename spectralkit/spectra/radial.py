@@ -238,6 +238,19 @@ class Gaussian(Radial):
     def _profile(self, s: Any) -> Any:
         return namespace(s).exp(-2 * math.pi**2 * s)
 
+    def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
+        """Both derivatives are multiples of the kernel: in blocks of rows, each matrix is written once."""
+        n, sigma = len(lags.like), np.asarray(self.sigma, dtype=lags.like.dtype)
+        K = np.empty((n, n), dtype=lags.like.dtype)
+        for rows, pairs in lags.row_blocks():
+            s = pairs.squared(sigma)
+            k = K[rows] = self._profile(s)
+            for j, slot in enumerate(out):
+                if slot is not None:
+                    squares = (sigma[j] * pairs.column(j)) ** 2 if sigma.ndim else s
+                    np.multiply(k, -4 * math.pi**2 * squares, out=slot[rows])
+        return K
+
     def _radius(self, u: np.ndarray, d: int) -> np.ndarray:  # chi with d degrees of freedom
         return np.sqrt(2 * special.gammaincinv(d / 2, u))
 
