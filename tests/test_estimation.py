@@ -35,7 +35,7 @@ def quasi_periodic(x, mean, sigma, noise, seed):
 
 
 def first_200_months():
-    """Carbon dioxide without the cubic that fits its first 200 months, as facts/gaussian_processes.md section 4.2."""
+    """Carbon dioxide without the cubic that fits its first 200 months."""
     X, y = load_co2(monthly=True, return_X_y=True)
     X, y = X[:200], y[:200]
     u = X[:, 0] - X[:, 0].mean()
@@ -456,7 +456,7 @@ def test_the_first_200_months_of_carbon_dioxide_reach_the_likelihood_without_a_s
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # widths of perfect lines go to their bound
         gp = GaussianProcessRegressor(kernel, alpha=0.0, optimizer=optimizer).fit(X, y)
-    assert optimizer.values[0] < 85.0  # the facts' prototype started at 106.0
+    assert optimizer.values[0] < 85.0  # peaks of a Lomb-Scargle periodogram alone start at 106
     assert -gp.log_marginal_likelihood_value_ <= 70.0
     assert len(optimizer.values) <= 120  # five milliseconds each on an idle core
 

@@ -85,7 +85,7 @@ def test_scikit_learn_checks_that_check_estimator_leaves_out(estimator, check):
 # -- the codebases -----------------------------------------------------------------------------------------------------
 
 X_GOLDEN, U_GOLDEN = [[0.1, -0.2]], [[0.3, 0.9]]
-GOLDEN = {  # facts/encodings_and_attention.md section 1.1, measured in the codebases
+GOLDEN = {  # measured in the codebases
     "nerf": (
         {"multires": 2}, X_GOLDEN,
         ".1 -.2 .099833 -.198669 .995004 .980067 .198669 -.389418 .980067 .921061",

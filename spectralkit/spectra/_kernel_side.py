@@ -120,7 +120,7 @@ class KernelSide(Capable):
         >>> K.round(4)
         array([[2.    , 1.6417],
                [1.6417, 2.    ]])
-        >>> G.round(4)  # to log(factor) and to log(sigma)
+        >>> G.round(4) + 0.0  # to log(factor) and to log(sigma)
         array([[[ 2.    ,  1.6417],
                 [ 1.6417,  2.    ]],
         <BLANKLINE>
