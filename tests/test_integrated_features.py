@@ -283,7 +283,7 @@ def test_structured_products_are_averaged_too():
     check_by_monte_carlo(estimator, x, given, sizes)
 
 
-def test_variances_off_the_axes_are_those_of_the_facts():
+def test_variances_off_the_axes_need_the_full_covariance():
     """facts section 1.2: b = (3, -3) has variance .072 over S, and .72 if the off-diagonals are dropped."""
     x = np.zeros((1, 2))
     estimator = integrated(LadderFeatures([[3 / (2 * math.pi), -3 / (2 * math.pi)]], include_input=False), width=0.1)

@@ -431,7 +431,7 @@ def test_frequencies_of_a_ladder_never_become_a_matrix():
 # -- the window --------------------------------------------------------------------------------------------------------
 
 
-def test_the_window_of_the_facts():
+def test_the_window_between_two_levels():
     """facts section 1.3: L = 4, alpha = 1.5 gives [1, .5, 0, 0]."""
     Z = features(np.zeros((1, 1)), 4, window=1.5, include_input=False, layout="barf")
     assert_allclose(Z, [[0, 0, 0, 0, 1, 0.5, 0, 0]], rtol=0, atol=1e-15)
