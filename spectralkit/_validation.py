@@ -10,7 +10,9 @@ from sklearn.utils import check_array
 
 from spectralkit._xp import as_floating, is_torch
 
-__all__ = ["as_points", "check_sample_weight", "is_integer", "is_positive_number"]
+__all__ = ["FLOATS", "as_points", "check_sample_weight", "is_integer", "is_positive_number"]
+
+FLOATS = (np.float64, np.float32)  # what estimators keep; scikit-learn turns other dtypes into the first
 
 
 def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:

@@ -10,14 +10,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import check_sample_weight
+from spectralkit._validation import FLOATS, check_sample_weight
 from spectralkit.estimation import resolve
 from spectralkit.maps import fourier
 from spectralkit.rules import Rule, nodes
 from spectralkit.spectra import Footprint, SpectralMeasure
 from spectralkit.spectra._sklearn import SpectrumParams, as_spectrum, sigma_of
-
-_FLOATS = (np.float64, np.float32)
 
 
 class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
@@ -138,7 +136,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        given, X = X, check_array(X, dtype=_FLOATS, accept_sparse="csr", estimator=self, input_name="X")
+        given, X = X, check_array(X, dtype=FLOATS, accept_sparse="csr", estimator=self, input_name="X")
         sample_weight = check_sample_weight(sample_weight, X.shape[0])
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         scale = {"sigma": self.sigma, "multiplier": self.multiplier}
@@ -164,7 +162,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
             The cosines, then the sines, then for an odd width one cosine with a random phase. float32 for float32 X.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse="csr")
         return fourier(X, self.nodes_, self._centre, self.n_jobs)
 
     def transform_over(self, X: Any, footprint: Footprint) -> np.ndarray:
@@ -183,7 +181,7 @@ class FourierFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
             The columns of `transform`, each wave times the damping of the footprint at its frequency.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
         return fourier(X, self.nodes_, self._centre, self.n_jobs, footprint)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:

@@ -14,14 +14,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
+from spectralkit._validation import FLOATS, check_sample_weight, is_integer, is_positive_number
 from spectralkit.features.fourier import FourierFeatures
 from spectralkit.spectra import Footprint
 from spectralkit.spectra.footprint import as_numbers, cell_width, check_footprint
 
 __all__ = ["IntegratedFourierFeatures"]
-
-_FLOATS = (np.float64, np.float32)
 
 
 class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
@@ -146,7 +144,7 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        given, X = X, check_array(X, dtype=_FLOATS, estimator=self, input_name="X")
+        given, X = X, check_array(X, dtype=FLOATS, estimator=self, input_name="X")
         sample_weight = check_sample_weight(sample_weight, len(X))
         points, sizes = self._parts(X, width, covariance)
         spacing = None
@@ -184,7 +182,7 @@ class IntegratedFourierFeatures(TransformerMixin, BaseEstimator):
             The columns of the inner features, in the same order. float32 for float32 X.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
         if self._fitted_with_widths and width is None and covariance is None:
             raise ValueError(
                 "fit was given the widths of its rows, but transform is not given those of X. Pass width= or "

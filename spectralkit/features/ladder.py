@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import check_sample_weight, is_integer
+from spectralkit._validation import FLOATS, check_sample_weight, is_integer
 from spectralkit.features._ladder_presets import preset_params
 from spectralkit.features._layouts import Layout, as_layout
 from spectralkit.maps import encoding
@@ -21,7 +21,6 @@ from spectralkit.spectra._sklearn import SpectrumParams
 
 __all__ = ["LadderFeatures", "Layout"]
 
-_FLOATS = (np.float64, np.float32)
 _UNITS = (1, "pi", "2pi")
 _MOST_OCTAVES = 1000  # 2.0**1023 is the largest power of two
 
@@ -194,7 +193,7 @@ class LadderFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
         self
             The fitted transformer.
         """
-        given, X = X, check_array(X, dtype=_FLOATS, estimator=self, input_name="X")
+        given, X = X, check_array(X, dtype=FLOATS, estimator=self, input_name="X")
         check_sample_weight(sample_weight, len(X))
         d = X.shape[1]
         frequencies = _frequencies(self.frequencies, self.unit, d)
@@ -244,7 +243,7 @@ class LadderFeatures(SpectrumParams, TransformerMixin, BaseEstimator):
 
     def _encoding(self, X: Any, footprint: Footprint | None) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
         weights = _window_weights(self.window, self.frequencies_)
         return encoding(X, self.frequencies_, self._order, weights, self._origin, self.n_jobs, footprint)
 

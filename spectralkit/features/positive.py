@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spectralkit._parallel import for_row_blocks
-from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
+from spectralkit._validation import FLOATS, check_sample_weight, is_integer, is_positive_number
 from spectralkit.estimation import resolve
 from spectralkit.features._positive_error import (
     MOST_COLUMNS,
@@ -30,7 +30,6 @@ from spectralkit.rules._base import DEFAULT_COMPONENTS
 from spectralkit.spectra import CapabilityError, Gaussian, SpectralMeasure
 from spectralkit.spectra._sklearn import SPECTRA_BY_NAME, SpectrumParams, as_spectrum, sigma_of
 
-_FLOATS = (np.float64, np.float32)
 _VARIANTS = ("optimal", "hyperbolic", "positive")
 _COUPLINGS = ("simplex", "orthogonal", "iid")
 _PAIRS_PER_BLOCK = 1 << 16
@@ -195,7 +194,7 @@ class PositiveRandomFeatures(SpectrumParams, ClassNamePrefixFeaturesOutMixin, Tr
         self
             The fitted transformer.
         """
-        given, X = X, check_array(X, dtype=_FLOATS, estimator=self, input_name="X")
+        given, X = X, check_array(X, dtype=FLOATS, estimator=self, input_name="X")
         sample_weight = check_sample_weight(sample_weight, len(X))
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         m, coupling = self._checked_options()
@@ -312,7 +311,7 @@ class PositiveRandomFeatures(SpectrumParams, ClassNamePrefixFeaturesOutMixin, Tr
     def _arguments(self, X: Any) -> tuple:
         """Those of the maps."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=_FLOATS)
+        X = validate_data(self, X, reset=False, dtype=FLOATS)
         return X, self.frequencies_, self.log_weights_, self.centre_, self._log_scale, self.n_jobs
 
     def _log_scale(self, near: np.ndarray) -> np.ndarray:

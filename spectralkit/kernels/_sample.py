@@ -8,9 +8,9 @@ import numpy as np
 
 from spectralkit._validation import is_integer
 from spectralkit.rules import RULES, Nodes, Rule, nodes
+from spectralkit.rules._base import DEFAULT_COMPONENTS
 from spectralkit.spectra import SpectralMeasure
 
-_COMPONENTS = 256
 _STEP = 1e-3  # in logarithms, and as a fraction of real numbers
 _SMALLEST_STEP = 1e-6  # as a fraction of the largest frequency, for real numbers that are nearly zero
 _TAKES_ATOMS = ("auto", "atoms", RULES["atoms"])
@@ -88,7 +88,7 @@ class Sample:
         So no width depends on a parameter.
         """
         parts = _parts(measure, d)
-        width = _COMPONENTS if self.n_components is None else self.n_components
+        width = DEFAULT_COMPONENTS if self.n_components is None else self.n_components
         if len(parts) == 1 or not (is_integer(width, at_least=1) and is_integer(self.seed, at_least=0)):
             return [Share(measure, self.n_components, self.seed)]  # what is no integer is refused by the rule
         taken = [2 * len(part.atoms(d)[1]) if self._takes_atoms(part, d) else 0 for part in parts]

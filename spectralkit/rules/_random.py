@@ -139,10 +139,23 @@ class Orthogonal(RandomRule):
     requires = ("polar",)
 
     def _frequencies(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> np.ndarray:
-        normals = stream(seed, d, "directions")
-        radii = stream(seed, d, "radii")
-        directions = [orthonormal_rows(normals, min(d, n - start), d) for start in range(0, n, d)]
-        return measure.polar(np.concatenate(directions), radii.random((n, measure.polar_uniforms(d))), d)
+        return in_blocks_of_directions(measure, n, d, seed)
+
+
+def in_blocks_of_directions(
+    measure: SpectralMeasure, n: int, d: int, seed: int, corners: np.ndarray | None = None
+) -> np.ndarray:
+    """`n` frequencies (n, d) of independent lengths along unit vectors, turned at random for every block of d.
+
+    The vectors are the axes, or `corners` (d, d), lower triangular so that the first few take only the first few rows
+    of the matrix that turns them.
+    """
+    normals, radii = stream(seed, d, "directions"), stream(seed, d, "radii")
+    counts = [min(d, n - start) for start in range(0, n, d)]
+    directions = [orthonormal_rows(normals, count, d) for count in counts]
+    if corners is not None:
+        directions = [corners[: len(rows), : len(rows)] @ rows for rows in directions]
+    return measure.polar(np.concatenate(directions), radii.random((n, measure.polar_uniforms(d))), d)
 
 
 def orthonormal_rows(rng: np.random.Generator, count: int, d: int) -> np.ndarray:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spectralkit.rules._random import RandomRule, orthonormal_rows
-from spectralkit.rules._streams import stream
+from spectralkit.rules._random import RandomRule, in_blocks_of_directions
 from spectralkit.spectra import SpectralMeasure
 
 
@@ -39,18 +38,13 @@ class Simplex(RandomRule):
     requires = ("polar",)
 
     def _frequencies(self, measure: SpectralMeasure, n: int, d: int, seed: int) -> np.ndarray:
-        normals = stream(seed, d, "directions")
-        radii = stream(seed, d, "radii")
-        corners = _vertices(d)
-        counts = [min(d, n - start) for start in range(0, n, d)]
-        directions = [corners[:count, :count] @ orthonormal_rows(normals, count, d) for count in counts]
-        return measure.polar(np.concatenate(directions), radii.random((n, measure.polar_uniforms(d))), d)
+        return in_blocks_of_directions(measure, n, d, seed, _vertices(d))
 
 
 def _vertices(d: int) -> np.ndarray:
     """The d vertices of a regular simplex on the unit sphere, (d, d).
 
-    Lower triangular, so that the first few take only the first few rows of the matrix that turns them: with n = d - 1,
+    Lower triangular: with n = d - 1,
     ``L_ii = sqrt((n + 1)(n - i) / (n (n - i + 1)))`` and ``L_ji = -L_ii / (n - i)`` below it.
     """
     if d == 1:
