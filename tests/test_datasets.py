@@ -13,6 +13,7 @@ from spectralkit import datasets
 DATA = files("spectralkit.datasets") / "data"
 SHA256 = {
     "airline_monthly.npz": "abf74b05d8918a8d2887d11baa99527e5f6cb8c61fc32a27c823250d156c24ce",
+    "airports_elevation.npz": "5113b65dd2696d759aabfffe56cf64f75c51b0ae9823196d4ffc5680d0fc6742",
     "bikeshare_2011.npz": "239226a8aec1322e89095056b9e3df8a3f4eb4e5f0d9de598997581ff9bcbe45",
     "co2_weekly.npz": "ccdfb4d97dbcab1408f14fb78be249941674bf5965eb5a44772334dcf0a44bcf",
     "dem_jacksboro.npz": "8370ef2ce7af34f5d5c49eebb725f3472d73dd777fa59873f45a095ce539e85d",
@@ -25,6 +26,7 @@ SHA256 = {
     "tide_mayport_hourly.npz": "3e36905dc3bec938c25f8b64ce95c1ac3aa7ae10f81fcd11ecb1e8c859543a0b",
     "uci_airfoil.npz": "24a02d979634fd49ec9e0ca53eb3f1b52fe519cea32c409e7e9748d7e80b4262",
     "uci_concrete.npz": "5bfe4fe4d457a8cb8e670de5fb5e600d8158f006b73ec6480fe16f08894a2a6c",
+    "uci_letter.npz": "e66ef1de1fd6c603aa90d4f6332180782bcc8be8f1d370627162229c28e55ae4",
     "uci_powerplant.npz": "5c68a32e7d0896f00ae3650e68fe617bd2359078797ccf5a5500d401a08331d6",
     "uci_wine.npz": "994103dc3de037f31634f264af0540fe56a03805fc7a56689113e46192e09f76",
     "uci_yacht.npz": "77bf0de4193c067308bdc4a2929271d28efad9915a25d0c3640ba9cedfdb445b",
@@ -32,11 +34,13 @@ SHA256 = {
 SHAPES = {
     "load_airfoil": (1503, 5),
     "load_airline": (144, 1),
+    "load_airports": (28281, 2),
     "load_bike_share": (8645, 12),
     "load_co2": (2225, 1),
     "load_concrete": (1030, 8),
     "load_electricity": (26304, 1),
     "load_elevation": (344 * 403, 2),
+    "load_letters": (20000, 16),
     "load_light_curve": (6329, 1),
     "load_power_plant": (9568, 4),
     "load_radial_velocity": (401, 1),
@@ -65,6 +69,7 @@ SERIES = {
     "load_temperature_normals": "sf_temp_normals_hourly",
     "load_tide": "tide_mayport_hourly",
 }
+CLASSES = {"load_letters"}  # loaders whose target is a class, a string
 every_loader = pytest.mark.parametrize("name", sorted(SHAPES))
 
 
@@ -98,7 +103,7 @@ def test_exactly_these_files_ship_and_are_unaltered():
 
 
 def test_the_files_are_small():
-    assert sum(len(entry.read_bytes()) for entry in DATA.iterdir()) < 2**20
+    assert sum(len(entry.read_bytes()) for entry in DATA.iterdir()) < 1.25 * 2**20
 
 
 def test_notice_credits_every_shipped_file():
@@ -111,6 +116,8 @@ def test_notice_credits_every_shipped_file():
         assert "Changes: " in section
     assert "Prof. I-Cheng Yeh" in by_file["uci_concrete.npz"]
     assert "Permission is hereby granted" in by_file["rv_hd164922.npz"]
+    assert "`rv_hd164922.npz`" in by_file["airports_elevation.npz"]  # where the text of the MIT licence stands
+    assert "Copyright (c) 2014 mwgg" in by_file["airports_elevation.npz"]
 
 
 def test_all_lists_every_loader():
@@ -125,10 +132,12 @@ def test_bunch_is_complete_and_consistent(name):
     assert bunch.target.shape == (n,)
     for array in (bunch.data, bunch.target):
         assert type(array) is np.ndarray
-        assert array.dtype == np.float64
         assert array.flags.c_contiguous
         assert array.flags.writeable
+    for array in (bunch.data,) if name in CLASSES else (bunch.data, bunch.target):
+        assert array.dtype == np.float64
         assert np.isfinite(array).all()
+    assert (bunch.target.dtype.kind == "U") == (name in CLASSES)
     assert [type(entry) for entry in bunch.feature_names] == [str] * d
     assert len(bunch.target_names) == 1
     assert list(bunch.units) == bunch.feature_names + bunch.target_names
@@ -150,7 +159,8 @@ def test_pair_and_frame_hold_what_the_bunch_holds(name):
 
     framed = loader(as_frame=True)
     assert list(framed.frame.columns) == bunch.feature_names + bunch.target_names
-    assert_array_equal(framed.frame.to_numpy(), np.column_stack([X, y]))
+    assert_array_equal(framed.frame[bunch.feature_names].to_numpy(), X)
+    assert_array_equal(framed.frame[bunch.target_names[0]].to_numpy(), y)
     assert isinstance(framed.data, pandas.DataFrame)
     assert isinstance(framed.target, pandas.Series)
     assert framed.target.name == bunch.target_names[0]
@@ -168,7 +178,7 @@ def test_each_call_gives_arrays_of_its_own(name):
     arrays = {key: value for key, value in first.items() if isinstance(value, np.ndarray)}
     before = {key: value.copy() for key, value in arrays.items()}
     for key, value in arrays.items():
-        value[...] = -1.0
+        value[...] = "-" if value.dtype.kind == "U" else -1.0
         assert not any(np.shares_memory(value, arrays[other]) for other in arrays.keys() - {key})
     first.units.clear()
     first.feature_names.clear()
@@ -306,6 +316,91 @@ def test_elevation_lies_where_the_mountains_are():
     axes = stored("dem_jacksboro")
     assert_allclose(axes["lat"] - hills.latitude, 344.5 / 1200, rtol=0, atol=1e-8)
     assert_allclose(hills.longitude - axes["lon"], 0.5 / 1200, rtol=0, atol=1e-8)
+
+
+def test_airports_hold_the_stored_positions_and_feet_as_metres():
+    airports, arrays = datasets.load_airports(), stored("airports_elevation")
+    assert airports.feature_names == ["latitude", "longitude"]
+    assert_array_equal(airports.data.astype(np.float32), np.column_stack([arrays["lat"], arrays["lon"]]))
+    assert_allclose(airports.target / 0.3048, arrays["elev_ft"], rtol=1e-14)
+    latitude, longitude = airports.data.T
+    assert -80.4 < latitude.min() < latitude.max() < 82.6
+    assert -180 < longitude.min() < longitude.max() < 180
+    assert len(np.unique(airports.data, axis=0)) == len(airports.data)
+
+
+# Elevations as published by others; the last three are the lowest and two of the highest.
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "elevation"),
+    [
+        (39.8617, -104.6732, 1655),  # Denver
+        (52.3086, 4.7639, -3),  # Amsterdam Schiphol
+        (-16.5133, -68.1923, 4061),  # El Alto, La Paz
+        (31.3282, 35.3886, -378),  # Bar Yehuda on the Dead Sea
+        (30.5536, 97.1083, 4334),  # Qamdo Bangda
+        (29.3231, 100.0533, 4411),  # Daocheng Yading
+    ],
+)
+def test_airports_lie_where_and_as_high_as_they_do(latitude, longitude, elevation):
+    X, y = datasets.load_airports(return_X_y=True)
+    distance = np.hypot(*(X - [latitude, longitude]).T)
+    assert distance.min() < 1e-3
+    assert y[distance.argmin()] == pytest.approx(elevation, abs=10)
+
+
+def test_airports_some_of_the_zeros_are_unknown_elevations():
+    airports = datasets.load_airports()
+    zero = airports.target == 0
+    assert zero.sum() == 1400
+    assert "1400 elevations are exactly 0" in airports.DESCR
+    latitude, longitude = airports.data.T
+    australia = (np.abs(latitude + 27) < 17.5) & (np.abs(longitude - 133) < 21)
+    assert (zero & australia).sum() == 982
+    # Turtmann in the valley of the Rhone in Switzerland: 625 m.
+    assert zero[np.hypot(latitude - 46.3026, longitude - 7.714).argmin()]
+    # In a great many more places the nearest airport, less than 50 km away, lies on more than 500 m.
+    phi, lam = np.radians(airports.data.T)
+    unit = np.column_stack([np.cos(phi) * np.cos(lam), np.cos(phi) * np.sin(lam), np.sin(phi)])
+    cosine = unit[zero] @ unit[~zero].T
+    close = cosine.max(axis=1) > np.cos(50 / 6371)
+    assert (close & (airports.target[~zero][cosine.argmax(axis=1)] > 500)).sum() == 53
+
+
+def test_letters_are_26_balanced_classes_of_small_integers():
+    letters, arrays = datasets.load_letters(), stored("uci_letter")
+    assert_array_equal(letters.data, arrays["X"])
+    assert_array_equal(letters.target, [chr(ord("A") + index) for index in arrays["y"]])
+    names, counts = np.unique(letters.target, return_counts=True)
+    assert "".join(names) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    assert (counts.min(), counts.max()) == (734, 813)
+    assert dict(zip(names, counts, strict=True))["A"] == 789
+    for column in letters.data.T:
+        assert_array_equal(np.unique(column), np.arange(16))
+
+
+def test_letters_hold_the_first_published_row_and_copies_that_agree():
+    letters = datasets.load_letters()
+    # The first row as it is published: T,2,8,3,5,1,8,13,0,6,6,10,8,0,8,0,8; here it is another one.
+    first = (letters.data == [2, 8, 3, 5, 1, 8, 13, 0, 6, 6, 10, 8, 0, 8, 0, 8]).all(axis=1)
+    assert_array_equal(letters.target[first], ["T"])
+    assert not first[0]
+    distinct, row = np.unique(letters.data, axis=0, return_inverse=True)
+    assert len(letters.data) - len(distinct) == 1332
+    assert len(set(zip(row.ravel().tolist(), letters.target.tolist(), strict=True))) == len(distinct)
+
+
+def test_letters_columns_are_named_after_what_they_measure():
+    letters = datasets.load_letters()
+
+    def mean(column, letter):
+        return letters.data[letters.target == letter, letters.feature_names.index(column)].mean()
+
+    assert mean("width", "I") + 3 < mean("width", "M")
+    assert mean("onpix", "I") + 3 < mean("onpix", "M")
+    assert mean("x_bar", "L") + 4 < mean("x_bar", "J")
+    assert mean("y_bar", "L") + 7 < mean("y_bar", "T")  # y points up
+    assert mean("x_ege", "I") + 7 < mean("x_ege", "M")
+    assert mean("y_ege", "M") < 3 < mean("y_ege", "E")
 
 
 def test_co2_weeks_are_the_measured_weeks_of_the_file():

