@@ -36,6 +36,7 @@ LAYERS = [
     "_parallel",
     "_loops",
     "_validation",  # checks of arguments; knows NumPy and scikit-learn alone
+    "_rows",  # which rows are equal, and folds that keep equal rows together
     "spectra",
     "rules",
     "maps",
@@ -46,6 +47,7 @@ LAYERS = [
     "posterior",
     "features",
     "kernels",
+    "explanation",
     "ridge",
     "gp",
     "forecast",
