@@ -1,0 +1,106 @@
+"""Transformers as black boxes: fitting them, and finding out what their fit reads off the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from spectralkit.features import FourierFeatures
+from spectralkit.moments import ColumnMoments
+
+ROWS_TO_TRY = 64
+SAME = 1e-6  # share of the largest feature
+
+
+def unfitted(features: Any, multiplier: float | None = None) -> Any:
+    """A clone of the transformer, the default one for None; with every `multiplier` that it has set."""
+    features = FourierFeatures(random_state=0) if features is None else clone(features)
+    if multiplier is not None:
+        names = _parameters(features, "multiplier")
+        if not names:
+            raise ValueError(
+                "multipliers are values for the parameter `multiplier` of the features, but "
+                f"{type(features).__name__} has none. Use FourierFeatures, or leave multipliers out."
+            )
+        features.set_params(**dict.fromkeys(names, multiplier))
+    return features
+
+
+def fitted(features: Any, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """The transformer itself, fitted; weights go to all its steps that take them."""
+    given = {} if sample_weight is None else dict.fromkeys(_weight_names(features), sample_weight)
+    return features.fit(X, y, **given)
+
+
+def transformed(features: Any, X: Any) -> np.ndarray:
+    """Features of rows as a dense array."""
+    Z = features.transform(X)
+    return np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+
+
+def fit_reads_rows(features: Any, X: Any, y: Any) -> bool:
+    """Whether a fit on other rows of the same shape gives other features."""
+    X, y = _some(X), _some(y)
+    return not _agree(features, X, (X, y), (2.0 * X + _ones_like(X), y))
+
+
+def summary_suffices(features: Any, X: Any) -> bool:
+    """Whether a fit on rows with the same mean, spread and range gives the same features."""
+    X = _some(X)
+    if sparse.issparse(X):
+        return False
+    if len(X) < 4:  # too few to tell: a transformer that keeps rows would keep these
+        X = np.concatenate([X + step * (1 + np.abs(X).max()) for step in (0.0, 0.3, 0.7, 2.0)])
+    rows, weights = ColumnMoments(X.shape[1]).update(X).summary()
+    return _agree(features, X, (X,), (rows, None, weights))
+
+
+def same_features(mine: Any, theirs: Any, X: Any) -> bool:
+    """Whether two fitted transformers map rows alike."""
+    return _close(transformed(mine, X), transformed(theirs, X))
+
+
+def _agree(features: Any, X: Any, *data: tuple[Any, ...]) -> bool:
+    """Whether the transformer maps X alike after fits on each of the data, random numbers being equal."""
+    outputs = []
+    for arguments in data:
+        trial = clone(features)
+        trial.set_params(**dict.fromkeys(_parameters(trial, "random_state"), 0))
+        try:
+            outputs.append(transformed(fitted(trial, *arguments), X))
+        except (ValueError, TypeError):
+            return False
+    return _close(*outputs)
+
+
+def _close(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=0, atol=SAME * max(np.abs(a).max(), 1e-300)))
+
+
+def _parameters(features: Any, name: str) -> list[str]:
+    """The parameters of that name, those of parts included."""
+    return [key for key in features.get_params() if key.rpartition("__")[2] == name]
+
+
+def _weight_names(features: Any) -> list[str]:
+    if isinstance(features, Pipeline):
+        steps = [(name, step) for name, step in features.steps if step not in (None, "passthrough")]
+        return [f"{name}__{inner}" for name, step in steps for inner in _weight_names(step)]
+    return ["sample_weight"] if has_fit_parameter(features, "sample_weight") else []
+
+
+def _some(rows: Any) -> Any:
+    """At most so many rows, from everywhere."""
+    if rows is None:
+        return None
+    n = rows.shape[0]
+    return rows if n <= ROWS_TO_TRY else rows[np.linspace(0, n - 1, ROWS_TO_TRY).astype(int)]
+
+
+def _ones_like(X: Any) -> Any:
+    return sparse.csr_array(np.ones(X.shape)) if sparse.issparse(X) else 1.0
