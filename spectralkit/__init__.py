@@ -8,6 +8,7 @@ from spectralkit.features import (
     PositiveRandomFeatures,
 )
 from spectralkit.kernels import BochnerKernel, SpectralKernel, SpectralMixtureKernel
+from spectralkit.ridge import FeatureRidge, FeatureRidgeClassifier
 from spectralkit.spectra import (
     Atomic,
     BandLimited,
@@ -34,6 +35,8 @@ __all__ = [
     "BandLimited",
     "BochnerKernel",
     "CapabilityError",
+    "FeatureRidge",
+    "FeatureRidgeClassifier",
     "FourierFeatures",
     "Gaussian",
     "IntegratedFourierFeatures",

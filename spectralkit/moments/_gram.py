@@ -7,6 +7,8 @@ from scipy.linalg.blas import dsyr, dsyrk
 
 from spectralkit.moments._regression import RegressionMoments
 
+COLUMNS_AT_A_TIME = 256
+
 
 class GramMoments(RegressionMoments):
     r"""Moments that hold the centred Gram matrix of features and targets: the fastest.
@@ -50,8 +52,13 @@ class GramMoments(RegressionMoments):
     @property
     def scatter(self) -> np.ndarray:
         """The centred second moments S, an array of its own of shape (m + t, m + t)."""
-        lower = np.tril(self._lower)
-        return lower + np.tril(lower, -1).T
+        full = self._lower.copy(order="F")
+        for start in range(0, len(full), COLUMNS_AT_A_TIME):  # no second array of this size
+            block = slice(start, start + COLUMNS_AT_A_TIME)
+            full[:start, block] = full[block, :start].T
+            corner = full[block, block]
+            full[block, block] = np.tril(corner) + np.tril(corner, -1).T
+        return full
 
     def _absorb(self, rows: np.ndarray) -> None:
         # rows.T is in Fortran order, so BLAS reads and writes where the arrays are

@@ -15,6 +15,11 @@ from spectralkit.moments._repetitions import check_repetitions
 VALUES_PER_BLOCK = 1 << 20  # 8 MB, which stay in cache between centring and product
 
 
+def rows_per_block(n_features: int) -> int:
+    """How many rows of so many features to map, centre and multiply at a time."""
+    return max(128, VALUES_PER_BLOCK // n_features)
+
+
 class RegressionMoments(abc.ABC):
     r"""Weight, mean and centred second moments of rows ``a = (features, targets)``.
 
@@ -245,7 +250,7 @@ class RegressionMoments(abc.ABC):
 
     @property
     def _rows_per_block(self) -> int:
-        return max(128, VALUES_PER_BLOCK // len(self._pivot))
+        return rows_per_block(self.n_features)
 
     def _update_block(self, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> None:
         n, m = features.shape

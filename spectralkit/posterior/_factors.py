@@ -59,7 +59,7 @@ class Triangle:
     @property
     def smallest_pivot(self) -> float:
         """The least share of a squared column that the columns before it leave: the columns' units play no part."""
-        return float((np.diag(self.lower) ** 2 / (self.lower**2).sum(axis=1)).min())
+        return float((np.diag(self.lower) ** 2 / np.einsum("ij,ij->i", self.lower, self.lower)).min())
 
     @property
     def log_determinant(self) -> float:
@@ -73,7 +73,7 @@ class Triangle:
     @functools.cached_property
     def inverse_diagonal(self) -> np.ndarray:
         inverse, _ = dtrtri(self.lower, lower=1)
-        return (np.tril(inverse) ** 2).sum(axis=0)
+        return np.array([column[j:] @ column[j:] for j, column in enumerate(inverse.T)])
 
 
 @dataclass(frozen=True)

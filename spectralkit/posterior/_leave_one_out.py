@@ -60,7 +60,7 @@ class LeaveOneOut:
         form = equations.canonical()
         self.alphas = penalties(form.eigenvalues[-1], by_qr=equations.root is not None)
         # axes along which the rows hardly vary change no leverage by more than rounding
-        kept = form.eigenvalues > EPS * self.alphas[0]
+        kept = slice(np.searchsorted(form.eigenvalues, EPS * self.alphas[0], side="right"), None)
         self._axes, m = form.axes[:, kept], len(form.axes)
         self._centre, self._mean = equations.centre[:m], equations.centre[m:]
         inverse = 1 / (form.eigenvalues[kept, None] + self.alphas)  # (r, a)

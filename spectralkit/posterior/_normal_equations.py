@@ -33,26 +33,27 @@ class NormalEquations:
         root = moments.root
         scatter = moments.scatter if root is None else root.T @ root
         if not fit_intercept:
-            scatter += moments.weight * np.outer(mean, mean)
+            scatter += np.outer(moments.weight * mean, mean)
             if root is not None:
                 root = np.asarray(np.linalg.qr(np.vstack([root, np.sqrt(moments.weight) * mean]), mode="r"))
             mean = np.zeros_like(mean)
         squares = np.maximum(np.diag(scatter)[m:], 0.0)  # a subtraction may have left less than nothing
         products = np.array(scatter[:m, m:], order="F")
-        return cls(scatter[:m, :m], products, squares, root, mean, moments.weight, fit_intercept)
+        scatter = np.asfortranarray(scatter[:m, :m])
+        return cls(scatter, products, squares, root, mean, moments.weight, fit_intercept)
 
     @property
     def n_targets(self) -> int:
         return len(self.squares)
 
     def canonical(self) -> CanonicalForm:
-        """Turn to the principal axes of the features."""
+        """Turn to the principal axes of the features; the scatter is used up, for memory."""
         m = len(self.scatter)
         if self.root is not None:
             left, sizes, axes = svd(self.root[:m, :m], check_finite=False)
             scores = (left.T @ self.root[:m, m:])[::-1]
             return CanonicalForm(sizes[::-1] ** 2, axes[::-1].T, scores, (self.root[m:, m:] ** 2).sum(axis=0))
-        values, axes = eigh(self.scatter, driver="evd", check_finite=False)
+        values, axes = eigh(self.scatter, driver="evr", overwrite_a=True, check_finite=False)
         values = np.maximum(values, 0.0)
         sizes = np.sqrt(np.where(values > EPS * values[-1], values, np.inf))  # the others are rounding errors
         scores = (axes.T @ self.products) / sizes[:, None]

@@ -14,8 +14,8 @@ from spectralkit.posterior._normal_equations import EPS, NormalEquations
 
 STEPS_PER_DECADE = 8
 # About the largest eigenvalue. Further down rounding errors of the moments show in the predictions: 1e-8 of their size
-# from a Gram matrix at eight decades, and from a triangular factor, which has the square roots, at sixteen.
-DECADES_BELOW, DECADES_BELOW_FOR_QR, DECADES_ABOVE = 8, 16, 3
+# from a Gram matrix at seven decades, and from a triangular factor, which has the square roots, at fourteen.
+DECADES_BELOW, DECADES_BELOW_FOR_QR, DECADES_ABOVE = 7, 14, 3
 DECADES_IN_RANGE = -300, 307  # of double precision, with its inverse
 GCV_DECADES = 0.5  # how far from the most likely penalty the smallest gcv may be
 TIE = 1e-8  # criteria that differ by less are equal
@@ -82,6 +82,8 @@ class RidgePath:
         self.weight = equations.weight
         self._n_targets = equations.n_targets
         self._squares = equations.squares
+        varies = self._squares > 0  # targets that do not vary have nothing to say about the penalty
+        self._counted = varies if varies.any() else ~varies
         self._intercept = int(equations.fit_intercept)
         self._by_qr = equations.root is not None
         if self._by_qr:
@@ -172,12 +174,12 @@ class RidgePath:
         Returns
         -------
         ndarray of shape (a,)
-            For several targets the geometric mean over them, so that their units do not matter; infinite where the
-            model has as many degrees of freedom as there are rows.
+            For several targets the geometric mean over those that vary, so that their units do not matter; infinite
+            where the model has as many degrees of freedom as there are rows.
         """
         left = self.weight - self.degrees_of_freedom(alphas)
         with np.errstate(divide="ignore"):
-            errors = np.log(self.residual_squares(alphas)).mean(axis=1)
+            errors = np.log(self.residual_squares(alphas)[:, self._counted]).mean(axis=1)
             values = self.weight * np.exp(errors) / left**2
         return np.where(left > 1e-9 * self.weight, values, np.inf)
 
@@ -200,14 +202,15 @@ class RidgePath:
         Returns
         -------
         ndarray of shape (a,)
-            The mean over targets; minus infinity where W is too small for a variance.
+            The mean over targets that vary; minus infinity where W is too small for a variance.
         """
         alphas = np.asarray(alphas, dtype=np.float64)
         freedom = self.weight - self._intercept
         if freedom <= 0:
             return np.full(len(alphas), -np.inf)
         determinants = np.log1p(self.eigenvalues / alphas[:, None]).sum(axis=1)
-        likelihood = freedom * np.log(2 * np.pi * np.e * self.penalised_squares(alphas) / freedom)
+        squares = self.penalised_squares(alphas)[:, self._counted]
+        likelihood = freedom * np.log(2 * np.pi * np.e * squares / freedom)
         return -0.5 * (likelihood.mean(axis=1) + determinants + self._intercept * np.log(self.weight))
 
     def degrees_of_freedom(self, alphas: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import numbers
 from typing import Any, Self
@@ -27,7 +28,7 @@ CRITERIA = ("gcv", "evidence", "loo")
 ROWS_TO_COMPARE = 16
 
 
-class BaseFeatureRidge(BaseEstimator):
+class BaseFeatureRidge(BaseEstimator, abc.ABC):
     """Fitting, streaming and merging; subclasses say what the targets are."""
 
     features: Any
@@ -65,6 +66,7 @@ class BaseFeatureRidge(BaseEstimator):
                 f"This {type(self).__name__} has its features already, and statistics cannot change them any more. "
                 "Call fit_statistics before the first partial_fit, or clone the estimator to start again."
             )
+        self._check_columns(X)
         given, X = X, check_array(X, dtype=FLOATS, estimator=self, input_name="X")
         first = not hasattr(self, "column_moments_")
         if first and not summary_suffices(unfitted(self.features), X):
@@ -74,16 +76,46 @@ class BaseFeatureRidge(BaseEstimator):
                 "FrozenEstimator(fitted)."
             )
         moments = ColumnMoments(X.shape[1]).update(X, sample_weight)
-        validate_data(self, given, skip_check_array=True, reset=first)
+        self._set_columns(given)
         self.column_moments_ = moments if first else moments.merge(self.column_moments_)
         return self
 
-    def merge(self, other: BaseFeatureRidge) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learnt; the features stay as they are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows that were learnt.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Their targets or labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Repetitions of the rows.
+
+        Returns
+        -------
+        self
+            As if it had never seen them, up to rounding errors of the size of those of all rows.
+
+        Raises
+        ------
+        ValueError
+            If there are more rows than were learnt, alpha is "loo", or the data are not valid.
+        """
+        check_is_fitted(self)
+        self._check_parameters(streaming=True)
+        self._check_columns(X)
+        rows = self._rows_like_learnt(X, y, sample_weight)
+        gone = [c.of(c.features, c.multiplier, rows, self.solver) for c in self._candidates]
+        self._set([whole.without_rows_of(part) for whole, part in zip(self._candidates, gone, strict=True)])
+        return self
+
+    def merge(self, other: Any) -> Self:
         """Learn what another estimator has learnt from other rows.
 
         Parameters
         ----------
-        other : FeatureRidge
+        other : estimator
             A fitted estimator of the same class with the same features: the same parameters, and the same scales.
 
         Returns
@@ -106,6 +138,10 @@ class BaseFeatureRidge(BaseEstimator):
 
     # -- fitting ---------------------------------------------------------------------------------------------------
 
+    @abc.abstractmethod
+    def _rows_like_learnt(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Checked rows with targets as the fitted estimator has them."""
+
     def _fitted_features(self, X: Any, y: Any, sample_weight: Any) -> list[tuple[Any, float | None]]:
         """The transformer fitted for each multiplier, and the multiplier."""
         multipliers = self._checked_multipliers()
@@ -120,7 +156,7 @@ class BaseFeatureRidge(BaseEstimator):
             raise ValueError(
                 f"{_name(self.features)} reads its scale or other settings off the data that it is fitted on, so the "
                 "first batch would decide for all. Either call fit_statistics(X) for every batch of the stream before "
-                "the first partial_fit, or give the setting, as in FeatureRidge(FourierFeatures(sigma=0.1))."
+                f"the first partial_fit, or give the setting, as in {type(self).__name__}(FourierFeatures(sigma=0.1))."
             )
         return self._fitted_features(rows.X, y, rows.weights)
 
@@ -168,6 +204,16 @@ class BaseFeatureRidge(BaseEstimator):
         if multipliers.ndim != 1 or not len(multipliers) or not all(map(is_positive_number, multipliers.tolist())):
             raise ValueError(f"multipliers must be positive finite numbers, got {self.multipliers!r}.")
         return [float(multiplier) for multiplier in multipliers]
+
+    def _check_columns(self, X: Any) -> None:
+        """Refuse other columns than before, if there were any."""
+        if hasattr(self, "n_features_in_"):
+            validate_data(self, X, skip_check_array=True, reset=False)
+
+    def _set_columns(self, X: Any) -> None:
+        """Remember number and names of the columns, if these are the first."""
+        if not hasattr(self, "n_features_in_"):
+            validate_data(self, X, skip_check_array=True)
 
     def _checked_new(self, X: Any) -> Any:
         check_is_fitted(self)

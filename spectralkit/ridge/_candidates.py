@@ -10,11 +10,11 @@ import numpy as np
 
 from spectralkit._rows import groups_of_equal_rows
 from spectralkit.moments import GramMoments, QRMoments, RegressionMoments
+from spectralkit.moments._regression import rows_per_block
 from spectralkit.posterior import LeaveOneOut, Posterior, RidgePath, solve
 from spectralkit.ridge._features import transformed
 
 MOMENTS: dict[str, type[RegressionMoments]] = {"gram": GramMoments, "qr": QRMoments}
-VALUES_PER_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -87,15 +87,13 @@ class Solution:
 
 def in_blocks(features: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
     """Where a block of rows stands, and its features, which stay in cache until the next."""
-    step = max(1, VALUES_PER_BLOCK // transformed(features, X[:1]).shape[1])
+    step = rows_per_block(transformed(features, X[:1]).shape[1])
     for start in range(0, X.shape[0], step):
         where = slice(start, min(start + step, X.shape[0]))
         yield where, transformed(features, X[where])
 
 
-def chosen(
-    candidates: list[Candidate], alpha: float | str, fit_intercept: bool, rows: Rows | None = None
-) -> Solution:
+def chosen(candidates: list[Candidate], alpha: float | str, fit_intercept: bool, rows: Rows | None = None) -> Solution:
     """Choose the candidate of the largest evidence, and its penalty by moments or, for "loo", by rows."""
     best, criteria = candidates[0], np.empty(0)
     if len(candidates) > 1:
@@ -110,8 +108,8 @@ def chosen(
 
 
 def _left_out(candidate: Candidate, fit_intercept: bool, rows: Rows) -> float:
+    weights, means = rows.groups()  # first, since sorting takes memory that is free again afterwards
     errors = LeaveOneOut(candidate.moments, fit_intercept)
-    weights, means = rows.groups()
     for where, Z in in_blocks(candidate.features, rows.X):
         block = rows[where]
         errors.update(Z, block.targets, block.weights, (weights[where], means[where]))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from spectralkit._rows import fold_of_rows
+from spectralkit._rows import fold_of_rows, groups_of_equal_rows
 from spectralkit.ridge._candidates import Candidate, Rows, Solution, chosen, in_blocks
 
 N_FOLDS = 10
@@ -26,11 +26,15 @@ class Fold(NamedTuple):
 def cross_fitted(
     features: Any, multiplier: float | None, rows: Rows, solver: str
 ) -> tuple[list[Candidate], list[Fold]]:
-    """The candidate of all rows, and of each fold; rows with equal X are in one fold."""
-    fold = fold_of_rows(rows.X, N_FOLDS)
+    """The candidate of all rows, and of each fold; rows with equal X are in one fold, rows without weight in none."""
+    counted = np.arange(len(rows)) if rows.weights is None else np.flatnonzero(rows.weights)
+    X = rows.X if len(counted) == len(rows) else rows.X[counted]
+    fold = fold_of_rows(X, N_FOLDS)
+    if (fold == fold[0]).all():  # chance may put a few distinct rows into one
+        fold = groups_of_equal_rows(X) % N_FOLDS
     folds = []
     for f in np.unique(fold):
-        where = np.flatnonzero(fold == f)
+        where = counted[fold == f]
         folds.append(Fold(where, Candidate.of(features, multiplier, rows[where], solver)))
     whole = folds[0].candidate
     for other in folds[1:]:
@@ -53,8 +57,8 @@ class CVPlus:
     def of(cls, solution: Solution, folds: list[Fold], rows: Rows, alpha: float | str, fit_intercept: bool) -> Self:
         if len(folds) < 2:
             raise ValueError(
-                "interval='cv+' needs distinct rows of X to make folds of, but they are all equal: n_samples = "
-                f"{len(rows)}. Give more rows."
+                "interval='cv+' needs distinct rows of X to make folds of, but all that have weight are equal: "
+                f"n_samples = {len(rows)}. Give more rows."
             )
         alpha = solution.posterior.alpha if alpha == "loo" else alpha
         coef, intercept, residuals, ranks = [], [], [], []

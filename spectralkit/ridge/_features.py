@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from spectralkit.moments import ColumnMoments
 
 ROWS_TO_TRY = 64
 SAME = 1e-6  # share of the largest feature
+SCALES = 10.0 ** np.arange(-12, 13, 3)
 
 
 def unfitted(features: Any, multiplier: float | None = None) -> Any:
@@ -46,7 +48,8 @@ def transformed(features: Any, X: Any) -> np.ndarray:
 def fit_reads_rows(features: Any, X: Any, y: Any) -> bool:
     """Whether a fit on other rows of the same shape gives other features."""
     X, y = _some(X), _some(y)
-    return not _agree(features, X, (X, y), (2.0 * X + _ones_like(X), y))
+    others = _elsewhere(X)
+    return not _agree(features, others, (X, y), (others, None if y is None else np.concatenate([y, y])))
 
 
 def summary_suffices(features: Any, X: Any) -> bool:
@@ -54,15 +57,33 @@ def summary_suffices(features: Any, X: Any) -> bool:
     X = _some(X)
     if sparse.issparse(X):
         return False
-    if len(X) < 4:  # too few to tell: a transformer that keeps rows would keep these
-        X = np.concatenate([X + step * (1 + np.abs(X).max()) for step in (0.0, 0.3, 0.7, 2.0)])
+    X = np.asarray(X, dtype=np.float64)
+    # a transformer that keeps rows would keep a few, and nothing could be told from equal ones
+    X = np.concatenate([X + step * (1 + np.abs(X).max()) for step in (0.0, 0.3, 0.8, 1.0)])
     rows, weights = ColumnMoments(X.shape[1]).update(X).summary()
     return _agree(features, X, (X,), (rows, None, weights))
 
 
 def same_features(mine: Any, theirs: Any, X: Any) -> bool:
-    """Whether two fitted transformers map rows alike."""
-    return _close(transformed(mine, X), transformed(theirs, X))
+    """Whether two fitted transformers map rows alike, of whatever scale those are that they were made for.
+
+    Frequencies of 1e-9 cannot be told apart by rows of size one. Rows so large that rounding would show in the features
+    are passed over.
+    """
+    compared = False
+    for scale in SCALES:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                here, there = transformed(mine, scale * X), transformed(theirs, scale * X)
+                moved = transformed(mine, (1 + 1e-12) * scale * X)
+            except ValueError:  # too large
+                continue
+            if np.isfinite(here).all() and _close(here, moved):
+                compared = True
+                if not _close(here, there):
+                    return False
+    return compared
 
 
 def _agree(features: Any, X: Any, *data: tuple[Any, ...]) -> bool:
@@ -71,10 +92,12 @@ def _agree(features: Any, X: Any, *data: tuple[Any, ...]) -> bool:
     for arguments in data:
         trial = clone(features)
         trial.set_params(**dict.fromkeys(_parameters(trial, "random_state"), 0))
-        try:
-            outputs.append(transformed(fitted(trial, *arguments), X))
-        except (ValueError, TypeError):
-            return False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about rows that nobody has given
+            try:
+                outputs.append(transformed(fitted(trial, *arguments), X))
+            except (ValueError, TypeError):
+                return False
     return _close(*outputs)
 
 
@@ -102,5 +125,9 @@ def _some(rows: Any) -> Any:
     return rows if n <= ROWS_TO_TRY else rows[np.linspace(0, n - 1, ROWS_TO_TRY).astype(int)]
 
 
-def _ones_like(X: Any) -> Any:
-    return sparse.csr_array(np.ones(X.shape)) if sparse.issparse(X) else 1.0
+def _elsewhere(X: Any) -> Any:
+    """Twice as many rows, whose columns have a larger mean, spread, minimum and maximum, whatever those of X are."""
+    rows = X.toarray() if sparse.issparse(X) else X
+    step = 1 + np.abs(rows).max()
+    others = np.concatenate([rows + step, 2 * rows + 4 * step])
+    return sparse.csr_array(others) if sparse.issparse(X) else others
