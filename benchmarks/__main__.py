@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._bars import bars, in_words
 from benchmarks._environment import describe
 from benchmarks._report import PAGES, ROOT, rewrite
@@ -22,7 +22,9 @@ from benchmarks._results import (
     SECTIONS,
     import_seconds,
     load,
+    longer_than_local,
     longer_than_peer,
+    longer_than_products,
     missing,
     save,
     times_as_long,
@@ -61,7 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.split("\n", maxsplit=1)[0])
-    made.add_argument("--quick", action="store_true", help="only the shape for which there are goals, and fewer seeds")
+    made.add_argument(
+        "--quick", action="store_true", help="fewer shapes, mostly those for which there are goals, and fewer seeds"
+    )
     made.add_argument(
         "--only", type=names_of_sections, metavar="NAME[,NAME]", help=f"only some of {', '.join(SECTIONS)}"
     )
@@ -212,6 +216,28 @@ def measure_kernels(quick: bool) -> list[dict[str, Any]]:
     return found
 
 
+def measure_ridge(quick: bool) -> list[dict[str, Any]]:
+    """Measure ridge regression and print each record."""
+    found = []
+    for record in ridge.measure(ridge.shapes(quick)):
+        found.append(record)
+        seconds = {name: in_words(Spread.of(times), " s") for name, times in record["seconds"].items() if times}
+        words = ", ".join(f"{name} {times}" for name, times in seconds.items())
+        if record["what"] == "fit":
+            ratio = f", ratio {in_words(longer_than_products(record))}" if record["model"] in ridge.OURS else ""
+            before, peak = (max(record[key]) / 1e9 for key in ("before", "peak"))
+            words += f"{ratio}; peak {peak:.3f} GB, before {before:.3f} GB"
+        elif record["what"] == "search":
+            ratio = in_words(times_faster(record, ridge.SEARCH))
+            words += f", ratio {ratio}; " + ", ".join(f"R² of {name} {r2:.4f}" for name, r2 in record["r2"].items())
+        else:
+            ratios = {name: longer_than_local(record, name) for name in (ridge.THREADS, ridge.CLUSTER)}
+            words += "".join(f", {name} / local {in_words(ratio)}" for name, ratio in ratios.items() if ratio)
+        where = record.get("model") or record.get("data") or "Dask"
+        print(f"  {where}, n = {record['n']}, width {record['width']}: {words}", flush=True)
+    return found
+
+
 def measure_imports(quick: bool) -> dict[str, list[float]]:
     """Time imports and print them, with the three differences that may be called "what spectralkit adds"."""
     found = footprint.measure_imports(repeats=3 if quick else 7)
@@ -230,6 +256,7 @@ TITLES = {
     "kernel_error": "Root mean square error of the kernel, k(0) = 1, by distance z in lengthscales, width 1024",
     "positive_error": "Variance of positive features over the squared kernel, d features for d columns, by z",
     "kernels": "Kernels of Gaussian processes: time as a multiple of scikit-learn's, by turns, and seconds",
+    "ridge": "Ridge regression: fits beside the products alone, with the peak of memory; a search; Dask",
     "imports": "Seconds of imports in fresh interpreters",
 }
 MEASUREMENTS = {
@@ -239,6 +266,7 @@ MEASUREMENTS = {
     "kernel_error": measure_error,
     "positive_error": measure_positive,
     "kernels": measure_kernels,
+    "ridge": measure_ridge,
     "imports": measure_imports,
 }
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from benchmarks import kernel_error, kernels, positive_error, transform, variants
+from benchmarks import kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._results import (
     Results,
     import_seconds,
     least_gain,
     longer_than_peer,
+    longer_than_products,
     of_kernels,
+    of_ridge,
     standard_errors_off,
     timed,
     timed_variants,
@@ -33,6 +35,9 @@ GAIN_AT_SMALL_Z = {8: 2, 16: 3.5, 32: 2, 64: 2}  # times, over orthogonal FAVOR+
 NLL, CO2_SECONDS = 70.0, 1.0
 SLOWER_THAN_SKLEARN = 1  # kernel matrices
 PERIODOGRAM_SECONDS, SAMPLED_SECONDS = 1.0, 1.0
+SLOWER_THAN_PRODUCTS = {"gcv": 1.5, "loo": 4}
+PEAK_OF_FIT = 0.6  # GB, of the whole process
+FASTER_THAN_SEARCH, LESS_R2 = 10, 0.01
 IMPORT_SECONDS = 0.3
 
 
@@ -60,6 +65,8 @@ def bars(results: Results) -> Iterator[Bar]:
         yield from bars_of_positive(results)
     if "kernels" in results:
         yield from bars_of_kernels(results)
+    if "ridge" in results:
+        yield from bars_of_ridge(results)
     if "imports" in results:
         beyond = {
             "`import sklearn`": import_seconds(results, "spectralkit", "sklearn"),
@@ -177,6 +184,44 @@ def bars_of_kernels(results: Results) -> Iterator[Bar]:
     if record and record["seconds"]["spectralkit"]:
         what = f"GPyTorch, n = {record['n']}, {record['features']} features: likelihood and gradient"
         yield bar_of_seconds(what, record["seconds"]["spectralkit"], SAMPLED_SECONDS)
+
+
+def bars_of_ridge(results: Results) -> Iterator[Bar]:
+    """Yield the goals for ridge regression: time and memory at the main shape, and a search; the median decides."""
+    n, width = ridge.MAIN_SHAPE
+    for model, most in SLOWER_THAN_PRODUCTS.items():
+        record = of_ridge(results, "fit", model=model, n=n, width=width)
+        if record is None:
+            continue
+        what = f"ridge, {model}, d = {record['d']}, n = {n}, width {width}: "
+        found = longer_than_products(record)
+        yield Bar(what + "fit / products", in_words(found), f"<= {most}", found.median <= most)
+        peak = Spread.of(record["peak"])
+        yield Bar(
+            what + "peak of process",
+            f"{peak.maximum / 1e9:.3f} GB",
+            f"< {PEAK_OF_FIT} GB",
+            peak.maximum < PEAK_OF_FIT * 1e9,
+        )
+    for name in ridge.DATA:
+        record = of_ridge(results, "search", data=name)
+        if record is None:
+            continue
+        what = f"ridge, {name}, n = {record['n']}, width {record['width']}: "
+        found = times_faster(record, ridge.SEARCH)
+        yield Bar(
+            f"{what}{ridge.SEARCH} / ours",
+            in_words(found),
+            f">= {FASTER_THAN_SEARCH}",
+            found.median >= FASTER_THAN_SEARCH,
+        )
+        ours, theirs = record["r2"]["spectralkit"], record["r2"][ridge.SEARCH]
+        yield Bar(
+            f"{what}R², {ridge.SEARCH} behind",
+            f"{ours:.4f}, {theirs:.4f}",
+            f"at most {LESS_R2} less",
+            ours >= theirs - LESS_R2,
+        )
 
 
 def bar_of_seconds(what: str, seconds: Sequence[float], most: float) -> Bar:

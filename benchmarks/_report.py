@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._results import (
     Results,
     error,
     import_seconds,
     least_gain,
+    longer_than_local,
     longer_than_peer,
+    longer_than_products,
     of_kernels,
+    of_ridge,
     slowest,
     slowest_matrix,
     standard_errors_off,
@@ -93,6 +96,22 @@ def summary(results: Results) -> str:
         f"Kernels of Gaussian processes{kernel_versions(results)}, medians of {kernels.FEWER_ROUNDS} rounds or more, "
         "all but the matrices in fresh interpreters:",
         table(("", "spectralkit", "beside", "", "times as long"), rows_of_kernels(results)),
+        f"Ridge regression on `FourierFeatures` of {ridge.COLUMNS} columns, `n_jobs=-1`, each fit in a fresh "
+        'interpreter. "Products" are those of which the Gram matrix is the sum, alone, timed for one row in '
+        f'{round(1 / ridge.SHARE_OF_PRODUCTS)}; "memory" is the peak of the whole process, with the data and what it '
+        "imports, and the last column is its peak before the fit:",
+        table(
+            ("rows and features", "model", "fit", "products", "times as long", "memory", "before"),
+            rows_of_fits(results),
+        ),
+        f"A scale out of {len(ridge.MULTIPLIERS)} and a penalty, chosen by one fit of `FeatureRidge` and by a search "
+        f"of {len(ridge.MULTIPLIERS)} × {len(ridge.ALPHAS)} in {ridge.FOLDS} folds, with R² on the other half of the "
+        "data:",
+        table(
+            ("data", "rows", "`FeatureRidge`", "`GridSearchCV`", "times faster", "R²", "R² of the search"),
+            (row_of_search(results, name) for name in ridge.DATA),
+        ),
+        *dask_in_words(results),
         memory_in_words(results) + " " + import_in_words(results),
     ]
     return "\n\n".join(paragraphs)
@@ -186,6 +205,50 @@ def beside(record: Mapping[str, Any], peer: str, words: str, name: str) -> list[
     """Return the cells of a peer, its time and how many times longer ours takes; empty where it was not there."""
     ratio = longer_than_peer(record, peer, name)
     return ["", "", ""] if ratio is None else [words, median(record["seconds"][peer]), spread(ratio)]
+
+
+def rows_of_fits(results: Results) -> Iterable[list[str]]:
+    """Yield times and memory of ridge regressions, ours and scikit-learn's."""
+    for (n, width), rounds in ridge.ROUNDS.items():
+        for model in rounds:
+            record = of_ridge(results, "fit", model=model, n=n, width=width)
+            name = f'`FeatureRidge(alpha="{model}")`' if model in ridge.OURS else f"pipeline with `{model}`"
+            cells = [f"{thousands(n)} × {thousands(width)}", name, median(record["seconds"][ridge.FIT])]
+            if model in ridge.OURS:
+                cells += [median(record["seconds"][ridge.PRODUCTS]), spread(longer_than_products(record))]
+            else:
+                cells += ["", ""]
+            yield [*cells, *(f"{max(record[key]) / 1e9:.2f} GB" for key in ("peak", "before"))]
+
+
+def row_of_search(results: Results, name: str) -> list[str]:
+    """Return times and R² of one fit and of a search."""
+    record = of_ridge(results, "search", data=name)
+    names = ("spectralkit", ridge.SEARCH)
+    times = [median(record["seconds"][each]) for each in names]
+    return [
+        name,
+        thousands(record["n"]),
+        *times,
+        spread(times_faster(record, ridge.SEARCH)),
+        *(f"{record['r2'][each]:.3f}" for each in names),
+    ]
+
+
+def dask_in_words(results: Results) -> list[str]:
+    """Return how much longer fits with Dask take, in words; nothing where it was not there."""
+    record = of_ridge(results, "dask")
+    where = {ridge.THREADS: "over its threads", ridge.CLUSTER: f"on a cluster of {ridge.PROCESSES} processes"}
+    ratios = {name: longer_than_local(record, name) for name in where}
+    words = [f"{spread(ratio)} times as long {where[name]}" for name, ratio in ratios.items() if ratio]
+    if not words:
+        return []
+    what = f"{thousands(record['n'])} × {record['d']} points and {record['width']} features"
+    local = median(record["seconds"][ridge.LOCAL])
+    return [
+        f"`FeatureRidge.fit` takes {local} for {what}; `spectralkit.dask.fit` (Dask {record['versions']['dask']}) "
+        f"takes {' and '.join(words)}."
+    ]
 
 
 def memory_in_words(results: Results) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, transform, variants
+from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._timing import Spread
 
 PATH = Path(__file__).resolve().parent / "results.json"
-SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "imports")
+SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "ridge", "imports")
 FEWEST_ROUNDS, FEWEST_IMPORTS = 5, 7
 
 Results = Mapping[str, Any]
@@ -96,6 +96,7 @@ def missing(results: Results) -> list[str]:
             if record is None or (z in positive_error.MEASURED and record.get("seeds", 0) < positive_error.SEEDS):
                 lacking.append(f"positive_error: d = {d}, z = {z}")
     lacking += missing_kernels(results)
+    lacking += missing_ridge(results)
     lacking += [
         f"imports: {FEWEST_IMPORTS} of {name}"
         for name in footprint.IMPORTS
@@ -136,6 +137,19 @@ def missing_kernels(results: Results) -> list[str]:
     return lacking
 
 
+def missing_ridge(results: Results) -> list[str]:
+    """Return what the measurements of ridge regression lack; times of Dask, which need not be there, may be None."""
+    lacking = []
+    for what, keys, rounds in ridge.wanted():
+        record = of_ridge(results, what, **keys)
+        where = ", ".join([what, *(f"{key} = {value}" for key, value in keys.items())])
+        for name, number in rounds.items():
+            times = record["seconds"].get(name, ()) if record else ()
+            if len(times or ()) < number and not (times is None and (what, name) in ridge.OPTIONAL):
+                lacking.append(f"ridge: {number} round{'s'[: number > 1]} of {name}, {where}")
+    return lacking
+
+
 PEAKS = footprint.MEMORY_CONTENDERS
 
 
@@ -173,10 +187,17 @@ def slowest(results: Results, names: Iterable[str]) -> tuple[float, str, Mapping
 
 def of_kernels(results: Results, what: str, **keys: Any) -> Mapping[str, Any] | None:
     """Return the record of a measurement of kernels, or None."""
-    for record in results["kernels"]:
-        if record["what"] == what and all(record.get(key) == value for key, value in keys.items()):
-            return record
-    return None
+    return first(results["kernels"], what=what, **keys)
+
+
+def of_ridge(results: Results, what: str, **keys: Any) -> Mapping[str, Any] | None:
+    """Return the record of a measurement of ridge regression, or None."""
+    return first(results["ridge"], what=what, **keys)
+
+
+def first(records: Iterable[Mapping[str, Any]], **keys: Any) -> Mapping[str, Any] | None:
+    """Return the first record that has these entries, or None."""
+    return next((r for r in records if all(r.get(key) == value for key, value in keys.items())), None)
 
 
 def longer_than_peer(record: Mapping[str, Any], than: str, name: str = "spectralkit") -> Spread | None:
@@ -184,6 +205,18 @@ def longer_than_peer(record: Mapping[str, Any], than: str, name: str = "spectral
     if record["seconds"][than] is None:
         return None
     return times_faster(record, than=name, name=than)
+
+
+def longer_than_products(record: Mapping[str, Any]) -> Spread:
+    """Return how many times longer a ridge regression takes than the products of its moments, round by round."""
+    return times_faster(record, than=ridge.FIT, name=ridge.PRODUCTS)
+
+
+def longer_than_local(record: Mapping[str, Any], name: str) -> Spread | None:
+    """Return how many times longer a fit with Dask takes than one without, round by round; None if it is not there."""
+    if record["seconds"][name] is None:
+        return None
+    return times_faster(record, than=name, name=ridge.LOCAL)
 
 
 def slowest_matrix(results: Results, call: str, n: int = kernels.MAIN_ROWS) -> tuple[Spread, Mapping[str, Any]]:

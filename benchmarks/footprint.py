@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tracemalloc
@@ -76,3 +77,9 @@ def run_python(program: str) -> str:
     """Return what the program prints in a fresh interpreter that finds this checkout."""
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout
+
+
+def apart(module: str, function: str, *arguments: Any) -> Any:
+    """Return what a function of a module of the benchmarks returns in a fresh interpreter."""
+    call = f"{module}.{function}({', '.join(map(repr, arguments))})"
+    return json.loads(run_python(f"import json; from benchmarks import {module}; print(json.dumps({call}))"))

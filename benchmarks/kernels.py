@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import importlib.util
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -59,18 +58,12 @@ def rows(quick: bool) -> tuple[int, ...]:
 
 def measure(rows: tuple[int, ...]) -> Iterator[dict[str, Any]]:
     """Yield the records one after the other: which of them it is says "what"."""
-    yield apart("co2")
+    yield footprint.apart("kernels", "co2", FEWER_ROUNDS)
     for n in rows:
         for name in KERNELS:
             yield from matrices(name, n, ROUNDS)
-    yield apart("times_of_periodogram")
-    yield apart("sampled")
-
-
-def apart(function: str) -> dict[str, Any]:
-    """Return what a function of this module returns in a fresh interpreter."""
-    program = f"import json; from benchmarks import kernels; print(json.dumps(kernels.{function}({FEWER_ROUNDS})))"
-    return json.loads(footprint.run_python(program))
+    yield footprint.apart("kernels", "times_of_periodogram", FEWER_ROUNDS)
+    yield footprint.apart("kernels", "sampled", FEWER_ROUNDS)
 
 
 # -- kernel matrices ---------------------------------------------------------------------------------------------------

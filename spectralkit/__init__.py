@@ -1,5 +1,6 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
+from spectralkit.explanation import FourierExplanation
 from spectralkit.features import (
     ApproximationWarning,
     FourierFeatures,
@@ -37,6 +38,7 @@ __all__ = [
     "CapabilityError",
     "FeatureRidge",
     "FeatureRidgeClassifier",
+    "FourierExplanation",
     "FourierFeatures",
     "Gaussian",
     "IntegratedFourierFeatures",

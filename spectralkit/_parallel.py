@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -31,7 +33,7 @@ def for_row_blocks(
         for start in blocks:
             function(slice(start, min(start + rows_per_block, n_rows)))
 
-    with _blas().limit(limits=1, user_api="blas"):  # for one thread too: a product split over threads rounds otherwise
+    with _one_blas_thread():  # for one thread too: a product split over threads rounds otherwise
         if jobs == 1:
             work(starts)
             return
@@ -42,6 +44,26 @@ def for_row_blocks(
             work(mine)
             for future in futures:
                 future.result()
+
+
+_limiting = threading.Lock()
+
+
+@contextlib.contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread; the number is one for the whole process.
+
+    The first to come sets it and sets it back. Who comes meanwhile finds it set, and must not set it back to what he
+    found, which would be one thread for good. Should the first leave before him, his products go on with more threads.
+    """
+    if not _limiting.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _blas().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _limiting.release()
 
 
 @functools.cache

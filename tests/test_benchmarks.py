@@ -1,17 +1,20 @@
 """The benchmarks: that they measure what they say, and that tables on pages are those of the results."""
 
 import copy
+import importlib.util
 import json
 
+import joblib
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from benchmarks import __main__ as command
-from benchmarks import _report, _results, footprint, kernel_error, kernels, positive_error, transform, variants
+from benchmarks import _report, _results, footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._bars import bars
 from benchmarks._environment import describe
 from benchmarks._timing import Spread, in_turns
+from spectralkit.moments import GramMoments
 
 RULES = (*kernel_error.RANDOM_RULES, *kernel_error.FIXED_RULES, kernel_error.PEER)
 
@@ -81,6 +84,27 @@ def made_up():
             | {"seconds": {"spectralkit": [1.5] * 5, "gpytorch": [1.0] * 5}}
             | {"versions": {"torch": "2.13.0", "gpytorch": "1.15.2"}},
         ],
+        "ridge": [
+            *(
+                {"what": "fit", "model": model, "n": n, "d": 8, "width": width}
+                | {"seconds": {"fit": [60.0] * rounds} | ({"products": [45.0] * rounds} if model in "gcv loo" else {})}
+                | {
+                    "before": [250_000_000] * rounds,
+                    "peak": [500_000_000] * (rounds - 1) + [620_000_000 - 2 * width**2],
+                }
+                for (n, width), models in ridge.ROUNDS.items()
+                for model, rounds in models.items()
+            ),
+            *(
+                {"what": "search", "data": name, "n": n, "width": ridge.SEARCH_WIDTH}
+                | {"seconds": {"spectralkit": [0.25] * 2, "GridSearchCV": [seconds] * 2}}
+                | {"r2": {"spectralkit": 0.9351, "GridSearchCV": r2}}
+                for name, n, seconds, r2 in (("power plant", 4784, 5.0, 0.945), ("concrete", 515, 2.0, 0.95))
+            ),
+            {"what": "dask", "n": ridge.DASK_SHAPE[0], "d": 8, "width": ridge.DASK_SHAPE[1]}
+            | {"seconds": {"local": [0.5] * 5, "threads": [0.75] * 5, "cluster": [1.0] * 5}}
+            | {"versions": {"dask": "2026.8.0", "distributed": "2026.8.0"}},
+        ],
         "imports": {
             name: [0.25 if name == "spectralkit" else 0.125] * _results.FEWEST_IMPORTS for name in footprint.IMPORTS
         },
@@ -122,7 +146,7 @@ def test_complete_results_lack_nothing_and_each_gap_is_named(made_up):
     assert _results.missing(made_up) == []
     for section in ("environment", *_results.SECTIONS):
         assert _results.missing({k: v for k, v in made_up.items() if k != section}) == [f"the section {section}"]
-    for section in ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels"):
+    for section in ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "ridge"):
         shorter = copy.deepcopy(made_up)
         del shorter[section][0]
         assert _results.missing(shorter)
@@ -168,6 +192,28 @@ def test_kernels_lack_what_was_not_measured_but_not_packages_that_are_not_there(
     assert not [bar for bar in bars(changed) if "GPyTorch" in bar.what]
 
 
+def test_ridge_lacks_what_was_not_measured_but_not_a_dask_that_is_not_there(made_up):
+    def lacking(place, seconds):
+        changed = copy.deepcopy(made_up)
+        changed["ridge"][place]["seconds"] |= seconds
+        return _results.missing(changed)
+
+    for record in made_up["ridge"]:
+        without = made_up | {"ridge": [other for other in made_up["ridge"] if other is not record]}
+        assert len(_results.missing(without)) == len(record["seconds"])
+    assert lacking(0, {"fit": [60.0]}) == ["ridge: 2 rounds of fit, fit, model = gcv, n = 1000000, d = 8, width = 2048"]
+    assert lacking(1, {"products": None}) == [
+        "ridge: 1 round of products, fit, model = loo, n = 1000000, d = 8, width = 2048"
+    ]
+    assert lacking(-1, {"threads": None, "cluster": None}) == []
+    assert len(lacking(-1, {"local": None})) == 1
+    changed = copy.deepcopy(made_up)
+    changed["ridge"][-1]["seconds"] |= {"cluster": None}
+    assert "takes 1.5 (1.5 to 1.5) times as long over its threads.\n" in _report.summary(changed)
+    changed["ridge"][-1] |= {"seconds": {"local": [0.5] * 5, "threads": None, "cluster": None}, "versions": {}}
+    assert "Dask" not in _report.summary(changed)
+
+
 def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
     page = "a\n<!-- benchmark table -->\nstale\n<!-- end of benchmark table -->\nb\n"
     page += "".join(
@@ -198,6 +244,15 @@ def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
     row = "| 5 ms | 0.625 (0.625 to 0.625) "
     assert f"| Matérn 1/2 | 1 000 {3 * row}| 1.50 | 3.25 |" in written
     assert "start values take 100 ms. No power of the periodogram differs from Astropy's by more than 2e-11." in written
+    row = "| 1 000 000 × 2 048 | `FeatureRidge(alpha="
+    assert f'{row}"gcv")` | 60 s | 45 s | 1.33 (1.33 to 1.33) | 0.61 GB | 0.25 GB |' in written
+    assert "| 100 000 × 1 024 | pipeline with `RidgeCV` | 60 s |  |  | 0.62 GB | 0.25 GB |" in written
+    assert "| power plant | 4 784 | 250 ms | 5 s | 20 (20 to 20) | 0.935 | 0.945 |" in written
+    assert (
+        "`FeatureRidge.fit` takes 500 ms for 200 000 × 8 points and 256 features; `spectralkit.dask.fit` (Dask "
+        "2026.8.0) takes 1.5 (1.5 to 1.5) times as long over its threads and 2 (2 to 2) times as long on a cluster of "
+        "2 processes." in written
+    )
     for rows in written.split("\n\n"):  # every row of a table is as long as its head
         if rows.startswith("| "):
             assert len({line.count(" |") for line in rows.splitlines()}) == 1
@@ -212,7 +267,7 @@ def test_numbers_of_every_size_have_no_exponent():
 
 def test_goals_hold_or_not_by_the_median(made_up):
     verdicts = {bar.what: bar.holds for bar in bars(made_up)}
-    assert len(verdicts) == 51
+    assert len(verdicts) == 59
     main = "transform, d = 8, n = 50000, width 1024, "
     assert verdicts[main + "float64: RBFSampler / ours"]
     assert verdicts[main + "float64: ours / fill"]
@@ -232,8 +287,17 @@ def test_goals_hold_or_not_by_the_median(made_up):
     assert not verdicts["matrix, Matérn 3/2, cross, d = 3, n = 2000: ours / scikit-learn"]  # 1.25
     assert verdicts["periodogram, n = 100000, 250000 frequencies, one thread"]
     assert not verdicts["GPyTorch, n = 20000, 128 features: likelihood and gradient"]  # 1.5 s
+    main = "ridge, gcv, d = 8, n = 1000000, width 2048: "
+    assert verdicts[main + "fit / products"]
+    assert not verdicts[main + "peak of process"]  # 0.61 GB, of two the larger
+    assert verdicts["ridge, loo, d = 8, n = 1000000, width 2048: fit / products"]
+    assert verdicts["ridge, power plant, n = 4784, width 512: GridSearchCV / ours"]
+    assert verdicts["ridge, power plant, n = 4784, width 512: R², GridSearchCV behind"]  # 0.0099 less
+    assert not verdicts["ridge, concrete, n = 515, width 512: GridSearchCV / ours"]  # 8
+    assert not verdicts["ridge, concrete, n = 515, width 512: R², GridSearchCV behind"]
     worse = copy.deepcopy(made_up)
     worse["kernels"][0] |= {"nll": 70.01}
+    worse["ridge"][0]["seconds"]["fit"] = [68.0, 68.0]
     for record in worse["positive_error"]:
         record["default"] = {1.0: 0.09, 2.0: 0.25, 4.0: 0.5}.get(record["z"], record["default"])
     verdicts = {bar.what: bar.holds for bar in bars(worse)}
@@ -241,6 +305,7 @@ def test_goals_hold_or_not_by_the_median(made_up):
     assert not verdicts["positive features, d = 8, z <= 2: orthogonal FAVOR+ / default, least"]  # 1.6
     assert not verdicts["positive features, d = 8, z <= 50: orthogonal FAVOR+ / default, least"]  # 0.8
     assert not verdicts["CO2, 200 months, mixture of 3: NLL"]
+    assert not verdicts["ridge, gcv, d = 8, n = 1000000, width 2048: fit / products"]  # 1.51
     assert list(bars({})) == []
 
 
@@ -454,6 +519,85 @@ def test_likelihoods_of_sampled_kernels_are_those_of_the_exact_one():
     assert all(abs(value - exact) < 0.03 for value in values.values())
     record = kernels.sampled(2, n=300)
     assert {name: len(times) for name, times in record["seconds"].items()} == {"spectralkit": 2, "gpytorch": 2}
+
+
+def test_records_of_ridge(monkeypatch):
+    assert ridge.shapes(quick=True) == (ridge.SMALLER_SHAPE,)
+    assert ridge.shapes(quick=False) == (ridge.MAIN_SHAPE, ridge.SMALLER_SHAPE)
+    programs = []
+    one = {"seconds": {"fit": 2.0}, "before": 1, "peak": 3}
+    monkeypatch.setattr(
+        footprint, "run_python", lambda program: programs.append(program) or json.dumps(one | {"what": "apart"})
+    )
+    monkeypatch.setitem(ridge.ROUNDS, (50, 8), {"gcv": 2, "Ridge": 1})
+    found = list(ridge.measure(((50, 8),)))
+    assert [record.get("model") for record in found] == ["gcv", "Ridge", None, None, None]
+    assert found[0] == {"what": "fit", "model": "gcv", "n": 50, "d": 8, "width": 8} | {
+        "seconds": {"fit": [2.0] * 2},
+        "before": [1] * 2,
+        "peak": [3] * 2,
+    }
+    calls = [f"one_fit('{model}', 50, 8)" for model in ("gcv", "Ridge", "gcv")]
+    calls += [f"search('{name}', {ridge.SEARCH_ROUNDS})" for name in ridge.DATA]
+    calls.append(f"with_dask({ridge.DASK_ROUNDS})")
+    assert [program.split("json.dumps(ridge.")[1][:-2] for program in programs] == calls
+
+
+@pytest.mark.parametrize("model", [*ridge.OURS, *ridge.PEERS])
+def test_a_fit_is_timed_and_its_memory_is_counted(model):
+    record = ridge.one_fit(model, 500, 32)
+    names = ("fit", "products") if model in ridge.OURS else ("fit",)
+    assert {name for name, seconds in record["seconds"].items() if seconds > 0} == set(names)
+    assert 5e7 < record["before"] <= record["peak"] < 1e11
+    X, y = ridge.data(500)
+    assert X.shape == (500, 8)
+    assert ridge.made(model, 256).fit(X, y).score(X, y) > 0.85
+
+
+def test_memory_of_a_process_is_its_own_and_its_peak():
+    def peak(program):
+        code = f"import numpy as np; from benchmarks.ridge import peak_memory as peak; {program}; print(peak())"
+        return int(footprint.run_python(code))
+
+    held = np.ones(40_000_000)  # of which a process that is started must not know
+    before, after = peak("0"), peak("a = np.ones(20_000_000); del a")
+    assert before < held.nbytes
+    assert 1.5e8 < after - before < 1.8e8
+
+
+def test_products_are_timed_for_a_share_of_the_rows(monkeypatch):
+    blocks, ticks = [], iter((0.0, 1.0))
+    monkeypatch.setattr(ridge, "dsyrk", lambda alpha, a, beta, c, **options: blocks.append(a.shape) or c)
+    monkeypatch.setattr(ridge.time, "perf_counter", lambda: next(ticks))
+    seconds = ridge.seconds_of_products(1_000_000, 2048)
+    (width, rows), *others = blocks
+    assert width == 2049
+    assert rows == GramMoments(2048)._rows_per_block
+    np.testing.assert_allclose(len(others) * rows, 125_000, rtol=0.01)
+    np.testing.assert_allclose(seconds, 8.0, rtol=0.01)
+
+
+def test_searches_choose_on_one_half_and_are_scored_on_the_other():
+    with threadpool_limits(1), joblib.parallel_config(backend="sequential"):
+        record = ridge.search("concrete", 1, width=32)
+    assert {name: len(times) for name, times in record["seconds"].items()} == {"spectralkit": 1, "GridSearchCV": 1}
+    assert (record["n"], record["width"]) == (515, 32)
+    assert all(0.7 < r2 < 0.9 for r2 in record["r2"].values())
+    np.testing.assert_allclose(ridge.ALPHAS, np.logspace(-5, 4, 10))
+
+
+def test_fits_with_dask_are_timed_where_it_is_there(monkeypatch):
+    there = {"dask": "1"} if importlib.util.find_spec("dask") else {}  # threads alone: a cluster takes seconds
+    monkeypatch.setattr(ridge, "version", there.get)
+    record = ridge.with_dask(2, n=300, width=16)
+    seconds = {name: len(times or ()) for name, times in record["seconds"].items()}
+    assert seconds == {"local": 2, "threads": 2 * len(there), "cluster": 0}
+    assert record["versions"] == there
+    monkeypatch.setattr(ridge, "version", {}.get)
+    record = ridge.with_dask(1, n=300, width=16)
+    assert len(record["seconds"].pop("local")) == 1
+    assert record["seconds"] == {"threads": None, "cluster": None}
+    assert record["versions"] == {}
 
 
 def test_kernel_errors_match_the_variance_of_independent_draws():
