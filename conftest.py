@@ -1,5 +1,7 @@
-"""What pytest is not to import: the GPyTorch kernels where GPyTorch is not installed."""
+"""What pytest is not to import: modules for packages that are not installed."""
 
 import importlib.util
 
-collect_ignore_glob = [] if importlib.util.find_spec("gpytorch") else ["spectralkit/torch/*"]
+MODULES = {"gpytorch": "spectralkit/torch/*", "dask": "spectralkit/dask.py"}
+
+collect_ignore_glob = [path for package, path in MODULES.items() if not importlib.util.find_spec(package)]

@@ -15,21 +15,24 @@ __all__ = ["FLOATS", "as_points", "check_sample_weight", "is_integer", "is_posit
 FLOATS = (np.float64, np.float32)  # what estimators keep; scikit-learn turns other dtypes into the first
 
 
-def check_sample_weight(sample_weight: Any, n: int) -> np.ndarray | None:
+def check_sample_weight(sample_weight: Any, n: int, *, of_a_batch: bool = False) -> np.ndarray | None:
     """The weights as a float64 vector of length `n`; None stays None and means that all rows count the same.
 
-    Raises ValueError if a weight is negative or not finite, if all are zero, or if their number is not `n`.
+    Raises ValueError if a weight is negative or not finite, if their number is not `n`, or if all are zero; no row of a
+    batch need count, since other batches may come.
     """
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
-    weights = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, ensure_min_samples=int(not of_a_batch), input_name="sample_weight"
+    )
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have one value per row of X, shape ({n},), got shape {weights.shape}.")
     if (weights < 0).any():
         raise ValueError(f"sample_weight must not be negative, but its smallest value is {weights.min()}.")
-    if not weights.any():
+    if not of_a_batch and not weights.any():
         raise ValueError("sample_weight is zero for every row; at least one row must count.")
     return weights
 

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spectralkit._validation import as_points, is_integer
-from spectralkit.moments._repetitions import check_repetitions
+from spectralkit._validation import as_points, check_sample_weight, is_integer
 
 
 class ColumnMoments:
@@ -80,7 +79,7 @@ class ColumnMoments:
             raise ValueError("X has no rows; moments need at least one.")
         other = ColumnMoments(X.shape[1])
         other.minimum, other.maximum = X.min(axis=0), X.max(axis=0)
-        weights = check_repetitions(sample_weight, len(X))
+        weights = check_sample_weight(sample_weight, len(X), of_a_batch=True)
         if weights is not None:
             X, weights = X[weights > 0], weights[weights > 0]
         if not len(X):

@@ -9,8 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from spectralkit._validation import is_integer, is_positive_number
-from spectralkit.moments._repetitions import check_repetitions
+from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
 
 VALUES_PER_BLOCK = 1 << 20  # 8 MB, which stay in cache between centring and product
 
@@ -106,7 +105,7 @@ class RegressionMoments(abc.ABC):
             negative. The moments are then what they were.
         """
         features, targets = self._checked(features, targets)
-        weights = check_repetitions(sample_weight, len(features))
+        weights = check_sample_weight(sample_weight, len(features), of_a_batch=True)
         before = self.copy() if len(features) > self._rows_per_block else None
         try:
             for start in range(0, len(features), self._rows_per_block):

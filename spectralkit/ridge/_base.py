@@ -69,12 +69,8 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
         self._check_columns(X)
         given, X = X, check_array(X, dtype=FLOATS, estimator=self, input_name="X")
         first = not hasattr(self, "column_moments_")
-        if first and not summary_suffices(unfitted(self.features), X):
-            raise ValueError(
-                f"{_name(self.features)} reads more off the data than mean, spread and range of the columns, so "
-                "statistics cannot stand in for the data. Fit it beforehand on a sample, and give it as "
-                "FrozenEstimator(fitted)."
-            )
+        if first:
+            self._check_statistics(X)
         moments = ColumnMoments(X.shape[1]).update(X, sample_weight)
         self._set_columns(given)
         self.column_moments_ = moments if first else moments.merge(self.column_moments_)
@@ -139,6 +135,10 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
     # -- fitting ---------------------------------------------------------------------------------------------------
 
     @abc.abstractmethod
+    def _batch(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Rows, np.ndarray]:
+        """Checked rows, and y as the features' fit is to see it; `classes` are the labels of a classifier."""
+
+    @abc.abstractmethod
     def _rows_like_learnt(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Checked rows with targets as the fitted estimator has them."""
 
@@ -147,23 +147,36 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
         multipliers = self._checked_multipliers()
         return [(fitted(unfitted(self.features, k), X, y, sample_weight), k) for k in multipliers]
 
-    def _features_for_stream(self, rows: Rows, y: Any) -> list[tuple[Any, float | None]]:
-        """The same before the first batch of a stream, which must not decide for all."""
-        if hasattr(self, "column_moments_"):
-            summary, weights = self.column_moments_.summary()
-            return self._fitted_features(summary, None, weights)
-        if fit_reads_rows(unfitted(self.features), rows.X, y):
+    def _features_without_rows(self, rows: Rows, y: Any) -> list[tuple[Any, float | None]]:
+        """The same if the fit reads nothing but the shape of these rows; none if it reads more of them."""
+        return [] if fit_reads_rows(unfitted(self.features), rows.X, y) else self._fitted_features(rows.X, y, None)
+
+    def _features_from(self, columns: ColumnMoments) -> list[tuple[Any, float | None]]:
+        """The same from the moments of all columns, if `_check_statistics` has nothing against it."""
+        rows, weights = columns.summary()
+        return self._fitted_features(rows, None, weights)
+
+    def _check_statistics(self, X: Any) -> None:
+        """Refuse features that read more off rows like these than the moments of their columns."""
+        if not summary_suffices(unfitted(self.features), X):
             raise ValueError(
-                f"{_name(self.features)} reads its scale or other settings off the data that it is fitted on, so the "
-                "first batch would decide for all. Either call fit_statistics(X) for every batch of the stream before "
-                f"the first partial_fit, or give the setting, as in {type(self).__name__}(FourierFeatures(sigma=0.1))."
+                f"{_name(self.features)} reads more off the data than mean, spread and range of the columns, so "
+                "statistics cannot stand in for the data. Fit it beforehand on a sample, and give it as "
+                "FrozenEstimator(fitted)."
             )
-        return self._fitted_features(rows.X, y, rows.weights)
 
     def _with_rows(self, rows: Rows, y: Any) -> list[Candidate]:
         """Candidates that have learnt these rows as well; those of the estimator stay as they are."""
         if not self.__sklearn_is_fitted__():
-            pairs = self._features_for_stream(rows, y)
+            known = hasattr(self, "column_moments_")
+            pairs = self._features_from(self.column_moments_) if known else self._features_without_rows(rows, y)
+            if not pairs:
+                raise ValueError(
+                    f"{_name(self.features)} reads its scale or other settings off the data that it is fitted on, so "
+                    "the first batch would decide for all. Either call fit_statistics(X) for every batch of the stream "
+                    f"before the first partial_fit, or give the setting, as in "
+                    f"{type(self).__name__}(FourierFeatures(sigma=0.1))."
+                )
             return [Candidate.of(features, k, rows, self.solver) for features, k in pairs]
         return [c.with_rows_of(c.of(c.features, c.multiplier, rows, self.solver)) for c in self._candidates]
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from spectralkit._rows import groups_of_equal_rows
+from spectralkit._validation import check_sample_weight
 from spectralkit.moments import GramMoments, QRMoments, RegressionMoments
 from spectralkit.moments._regression import rows_per_block
 from spectralkit.posterior import LeaveOneOut, Posterior, RidgePath, solve
@@ -31,6 +32,10 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.targets)
+
+    def check_weights(self) -> None:
+        """Refuse rows of which none counts, unless others may come."""
+        check_sample_weight(self.weights, len(self))
 
     def groups(self) -> tuple[np.ndarray, np.ndarray]:
         """For each row the weight of all rows with equal X, and their mean target."""

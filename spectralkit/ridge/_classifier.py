@@ -161,13 +161,9 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
         """
         self._check_parameters(streaming=False)
         checked = self._checked(X, y, sample_weight)
-        classes = np.unique(checked[1])
-        if len(classes) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, but y has one class only: "
-                f"{classes.tolist()[0]!r}."
-            )
+        classes = self._found(np.unique(checked[1]))
         rows, codes = _with_targets(*checked, classes)
+        rows.check_weights()
         pairs = self._fitted_features(rows.X, codes, rows.weights)
         candidates = [Candidate.of(features, k, rows, self.solver) for features, k in pairs]
         solution = chosen(candidates, self.alpha, self.fit_intercept, rows)
@@ -203,7 +199,7 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
         self._check_parameters(streaming=True)
         self._check_columns(X)
         labels = self._agreed(classes)
-        rows, codes = _with_targets(*self._checked(X, y, sample_weight), labels)
+        rows, codes = self._batch(X, y, sample_weight, labels)
         candidates = self._with_rows(rows, codes)
         self._set_columns(X)
         self._set(candidates, classes_=labels)
@@ -316,10 +312,22 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         X, y = check_X_y(X, y, dtype=FLOATS, accept_sparse=self._accept_sparse, estimator=self)
         check_classification_targets(y)
-        return X, y, check_sample_weight(sample_weight, X.shape[0])
+        return X, y, check_sample_weight(sample_weight, X.shape[0], of_a_batch=True)
+
+    def _batch(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Rows, np.ndarray]:
+        return _with_targets(*self._checked(X, y, sample_weight), classes)
+
+    def _found(self, classes: np.ndarray) -> np.ndarray:
+        """The labels that all rows have, which must be two at least."""
+        if len(classes) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes, but y has one class only: "
+                f"{classes.tolist()[0]!r}."
+            )
+        return classes
 
     def _rows_like_learnt(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        return _with_targets(*self._checked(X, y, sample_weight), self.classes_)[0]
+        return self._batch(X, y, sample_weight, self.classes_)[0]
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)

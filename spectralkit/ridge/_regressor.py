@@ -148,7 +148,8 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
         """
         self._check_parameters(streaming=False)
         given = X
-        rows, y = self._checked(X, y, sample_weight)
+        rows, y = self._batch(X, y, sample_weight)
+        rows.check_weights()
         pairs = self._fitted_features(rows.X, y, rows.weights)
         folds: list[Fold] = []
         if self.interval == "cv+" and len(pairs) == 1:  # the folds together are all rows: one pass does for both
@@ -190,7 +191,7 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
         """
         self._check_parameters(streaming=True)
         self._check_columns(X)
-        rows, y = self._checked(X, y, sample_weight)
+        rows, y = self._batch(X, y, sample_weight)
         if self.__sklearn_is_fitted__():
             self._check_targets(y)
         candidates = self._with_rows(rows, y)
@@ -309,7 +310,7 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
             If the test sets are not a partition, or alpha is "loo".
         """
         self._check_parameters(streaming=True)
-        rows, y = self._checked(X, y, sample_weight)
+        rows, y = self._batch(X, y, sample_weight)
         tests = [test for _, test in check_cv(cv).split(rows.X, y)]
         if len(np.unique(np.concatenate(tests))) != len(rows) or sum(map(len, tests)) != len(rows):
             raise ValueError("Every row must be in exactly one test set of cv; use KFold or another partition.")
@@ -341,18 +342,17 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
 
     # -- checks ----------------------------------------------------------------------------------------------------
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray]:
-        """Rows to learn from, and y as a float64 array of its own shape."""
+    def _batch(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Rows, np.ndarray]:
         accept_sparse = self._accept_sparse
         X, y = check_X_y(
             X, y, dtype=FLOATS, accept_sparse=accept_sparse, multi_output=True, y_numeric=True, estimator=self
         )
         y = np.asarray(y, dtype=np.float64)
-        weights = check_sample_weight(sample_weight, X.shape[0])
+        weights = check_sample_weight(sample_weight, X.shape[0], of_a_batch=True)
         return Rows(X, y.reshape(len(y), -1), weights), y
 
     def _rows_like_learnt(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        rows, y = self._checked(X, y, sample_weight)
+        rows, y = self._batch(X, y, sample_weight)
         self._check_targets(y)
         return rows
 
