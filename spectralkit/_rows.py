@@ -9,15 +9,17 @@ from scipy import sparse
 
 __all__ = ["fold_of_rows", "groups_of_equal_rows"]
 
-_VALUES_PER_BLOCK = 1 << 20  # sparse rows are dense within a block
+_VALUES_PER_BLOCK = 1 << 20
 
 
 def groups_of_equal_rows(X: Any) -> np.ndarray:
     """Number the distinct rows of X, and return the number of each row's."""
     _, first, group = np.unique(_codes(X), return_index=True, return_inverse=True)
     for rows in _blocks(X):
-        if not (_dense(X, rows) == _dense(X, first[group[rows]])).all():  # two rows with one code
-            return np.unique(_dense(X, slice(None)), axis=0, return_inverse=True)[1].ravel()
+        different = X[rows] != X[first[group[rows]]]
+        if different.count_nonzero() if sparse.issparse(different) else different.any():  # two rows with one code
+            dense = X.toarray() if sparse.issparse(X) else X
+            return np.unique(dense, axis=0, return_inverse=True)[1].ravel()
     return group
 
 
@@ -27,23 +29,37 @@ def fold_of_rows(X: Any, n_folds: int) -> np.ndarray:
 
 
 def _codes(X: Any) -> np.ndarray:
-    """A number of 64 bits for each row; rows with different numbers differ, and others are equal but for bad luck."""
+    """A number of 64 bits for each row; rows with different numbers differ, and others are equal but for bad luck.
+
+    The sum of a scrambled number for each value that is not zero, scrambled again.
+    """
     codes = np.empty(X.shape[0], dtype=np.uint64)
+    keys = _scrambled(np.arange(X.shape[1], dtype=np.uint64))
     for rows in _blocks(X):
-        bits = (_dense(X, rows) + 0.0).view(np.uint64)  # minus zero becomes zero
-        code = np.full(len(bits), 0x9E3779B97F4A7C15, dtype=np.uint64)
-        for column in bits.T:  # the finaliser of splitmix64 after each column
-            code = (code ^ column) + np.uint64(0x9E3779B97F4A7C15)
-            code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            code = (code ^ (code >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            code ^= code >> np.uint64(31)
-        codes[rows] = code
-    return codes
+        if sparse.issparse(X):
+            block = sparse.csr_array(X[rows], copy=True)
+            block.sum_duplicates()
+            sums = np.append(np.uint64(0), np.cumsum(_shares(block.data, keys[block.indices]), dtype=np.uint64))
+            codes[rows] = sums[block.indptr[1:]] - sums[block.indptr[:-1]]
+        else:
+            codes[rows] = _shares(X[rows], keys).sum(axis=1, dtype=np.uint64)
+    return _scrambled(codes)
 
 
-def _dense(X: Any, rows: Any) -> np.ndarray:
-    block = X[rows].toarray() if sparse.issparse(X) else X[rows]
-    return np.ascontiguousarray(block, dtype=np.float64)
+def _shares(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Numbers for values in columns with these keys; 0 for zeros of either sign."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    shares = _scrambled(values.view(np.uint64) ^ keys)
+    shares[values == 0] = 0
+    return shares
+
+
+def _scrambled(codes: np.ndarray) -> np.ndarray:
+    """A step of the generator splitmix64 from each of these states."""
+    codes = codes + np.uint64(0x9E3779B97F4A7C15)
+    codes = (codes ^ (codes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    codes = (codes ^ (codes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return codes ^ (codes >> np.uint64(31))
 
 
 def _blocks(X: Any) -> list[slice]:

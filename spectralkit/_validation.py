@@ -26,7 +26,11 @@ def check_sample_weight(sample_weight: Any, n: int, *, of_a_batch: bool = False)
     if isinstance(sample_weight, numbers.Number):
         sample_weight = np.full(n, sample_weight, dtype=np.float64)
     weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, ensure_min_samples=int(not of_a_batch), input_name="sample_weight"
+        sample_weight,
+        ensure_2d=False,
+        dtype=np.float64,
+        ensure_min_samples=int(not of_a_batch),
+        input_name="sample_weight",
     )
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have one value per row of X, shape ({n},), got shape {weights.shape}.")

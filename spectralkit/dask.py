@@ -108,8 +108,8 @@ def fit(estimator: Any, X: Any, y: Any, sample_weight: Any = None, classes: Any 
     pairs = _fitted_features(plan, blocks)
     found: list[RegressionMoments] = _reduced(_moments, _sums, dataclasses.replace(plan, pairs=pairs), blocks)
     _check_weight(found[0].weight)
-    validate_data(estimator, columns, skip_check_array=True)
-    estimator._set([Candidate(*pair, moments) for pair, moments in zip(pairs, found, strict=True)], **attributes)
+    candidates = [Candidate(*pair, moments) for pair, moments in zip(pairs, found, strict=True)]
+    estimator._start_again(columns, candidates, **attributes)
     return estimator
 
 

@@ -124,17 +124,18 @@ class ColumnMoments:
         return self
 
     def summary(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return four rows and their weights that have these mean, variance and range.
+        """Return a few rows and their weights that have these mean, variance and range.
 
         A transformer whose fit reads nothing else of its data comes out of a fit on these rows as it would out of a fit
         on all.
 
         Returns
         -------
-        rows : ndarray of shape (4, d)
-            Mean minus and plus one standard deviation, smallest and largest values.
-        weights : ndarray of shape (4,)
-            One for the first two rows, zero for the others.
+        rows : ndarray of shape (k, d)
+            In each column a high and a low value, both within the range, and in the last two rows the smallest and the
+            largest.
+        weights : ndarray of shape (k,)
+            Zero for the last two rows; those of the others sum to the weight of all rows.
 
         Raises
         ------
@@ -144,5 +145,15 @@ class ColumnMoments:
         if self.weight == 0:
             raise ValueError("There are no rows to summarise yet. Call update first.")
         deviation = np.sqrt(self.variance)
-        rows = np.array([self.mean - deviation, self.mean + deviation, self.minimum, self.maximum])
-        return rows, np.array([1.0, 1.0, 0.0, 0.0])
+        below, above = self.mean - self.minimum, self.maximum - self.mean
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # two values with shares p and 1 - p have this mean and variance at sqrt((1 - p) / p) deviations above and
+            # sqrt(p / (1 - p)) below the mean; p is as near to one half as the range allows
+            least, most = self.variance / (self.variance + above**2), below**2 / (self.variance + below**2)
+            share = np.where(deviation > 0, np.minimum(np.maximum(0.5, least), most), 0.5)
+        high = np.minimum(self.mean + deviation * np.sqrt((1 - share) / share), self.maximum)
+        low = np.maximum(self.mean - deviation * np.sqrt(share / (1 - share)), self.minimum)
+        edges = np.unique(np.concatenate([[0.0], share, [1.0]]))
+        middles = (edges[1:, None] + edges[:-1, None]) / 2
+        rows = np.concatenate([np.where(middles < share, high, low), [self.minimum, self.maximum]])
+        return rows, self.weight * np.append(np.diff(edges), [0.0, 0.0])

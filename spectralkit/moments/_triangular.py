@@ -85,10 +85,11 @@ class QRMoments(RegressionMoments):
         lengths = np.linalg.norm(root, axis=0)
         units = np.where(lengths > 0, lengths, 1.0)  # a column's unit must not decide how many of its digits count
         _, sizes, directions = svd(root / units)
-        seen = sizes > len(sizes) * np.finfo(np.float64).eps * sizes[0]
+        lost = len(sizes) * np.finfo(np.float64).eps * sizes[0]
+        seen = sizes > lost
         basis = sizes[seen, None] * directions[seen]
         parts = (np.vstack([other.root, row]) / units) @ directions[seen].T / sizes[seen]
-        kept = _root_of(np.eye(len(basis)) - parts.T @ parts) @ basis * units
+        kept = _root_of(np.eye(len(basis)) - parts.T @ parts, lost / sizes[seen]) @ basis * units
         padded = np.vstack([kept, np.zeros((len(self._root) - len(kept), len(self._root)))])
         self._root = np.asfortranarray(qr(padded, mode="r")[0])
 
@@ -96,15 +97,19 @@ class QRMoments(RegressionMoments):
         self._root = math.sqrt(factor) * self._root
 
 
-def _root_of(left: np.ndarray) -> np.ndarray:
+def _root_of(left: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """An upper block triangular C with ``C.T @ C = left``; directions in which rounding made it negative get nothing.
 
-    The first rows do not depend on the last rows and columns of `left`, where the errors are largest.
+    The first rows do not depend on the last rows and columns of `left`, where the errors are largest. A pivot no larger
+    than its error would blow up its row, so the factorisation ends before it, and the rest goes by eigenvalues.
     """
     root, failed = dpotrf(left, clean=1)
-    if not failed:
+    good = failed - 1 if failed else len(left)
+    small = np.diag(root)[:good] ** 2 <= errors[:good]
+    if small.any():
+        good = int(np.argmax(small))
+    elif not failed:
         return root
-    good = failed - 1
     root = np.zeros_like(left)
     root[:good, :good] = np.triu(dpotrf(left[:good, :good], clean=1)[0])
     root[:good, good:] = solve_triangular(root[:good, :good], left[:good, good:], trans="T")

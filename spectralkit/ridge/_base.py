@@ -149,7 +149,8 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
 
     def _features_without_rows(self, rows: Rows, y: Any) -> list[tuple[Any, float | None]]:
         """The same if the fit reads nothing but the shape of these rows; none if it reads more of them."""
-        return [] if fit_reads_rows(unfitted(self.features), rows.X, y) else self._fitted_features(rows.X, y, None)
+        pairs = self._fitted_features(rows.X, y, None)  # says what is wrong with the features, if anything
+        return [] if fit_reads_rows(unfitted(self.features), rows.X, y) else pairs
 
     def _features_from(self, columns: ColumnMoments) -> list[tuple[Any, float | None]]:
         """The same from the moments of all columns, if `_check_statistics` has nothing against it."""
@@ -184,6 +185,14 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
         """Keep candidates, solved now or when somebody asks; one assignment, so nothing can come in between."""
         lazy = _Lazily(candidates, self.alpha, self.fit_intercept, solution)
         self.__dict__.update(attributes, _candidates=candidates, _lazy_solution=lazy)
+
+    def _start_again(
+        self, X: Any, candidates: list[Candidate], solution: Solution | None = None, **attributes: Any
+    ) -> None:
+        """Keep candidates of rows with the columns of X, whatever was learnt before."""
+        validate_data(self, X, skip_check_array=True)
+        self.__dict__.pop("column_moments_", None)
+        self._set(candidates, solution, **attributes)
 
     @property
     def _solution(self) -> Solution:

@@ -76,7 +76,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Solution:
-    """The candidate that was chosen, its posterior, and the criterion of every candidate if there were several."""
+    """The candidate that was chosen, its posterior, and the criterion of every multiplier."""
 
     candidate: Candidate
     posterior: Posterior
@@ -101,7 +101,7 @@ def in_blocks(features: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
 def chosen(candidates: list[Candidate], alpha: float | str, fit_intercept: bool, rows: Rows | None = None) -> Solution:
     """Choose the candidate of the largest evidence, and its penalty by moments or, for "loo", by rows."""
     best, criteria = candidates[0], np.empty(0)
-    if len(candidates) > 1:
+    if best.multiplier is not None:
         paths = [RidgePath(candidate.moments, fit_intercept) for candidate in candidates]
         penalties = [[path.best("evidence") if isinstance(alpha, str) else alpha] for path in paths]
         criteria = np.array([p.criterion("evidence", a)[0] for p, a in zip(paths, penalties, strict=True)])

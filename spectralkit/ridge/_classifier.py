@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import validate_data
 
 from spectralkit._validation import FLOATS, check_sample_weight
 from spectralkit.ridge._base import BaseFeatureRidge
@@ -167,8 +166,7 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
         pairs = self._fitted_features(rows.X, codes, rows.weights)
         candidates = [Candidate.of(features, k, rows, self.solver) for features, k in pairs]
         solution = chosen(candidates, self.alpha, self.fit_intercept, rows)
-        validate_data(self, X, skip_check_array=True)
-        self._set(candidates, solution, classes_=classes)
+        self._start_again(X, candidates, solution, classes_=classes)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -58,8 +58,9 @@ def summary_suffices(features: Any, X: Any) -> bool:
     if sparse.issparse(X):
         return False
     X = np.asarray(X, dtype=np.float64)
-    # a transformer that keeps rows would keep a few, and nothing could be told from equal ones
-    X = np.concatenate([X + step * (1 + np.abs(X).max()) for step in (0.0, 0.3, 0.8, 1.0)])
+    # A transformer that keeps rows would keep a few, and nothing could be told from equal ones. The columns are skewed,
+    # so that a row one standard deviation below their mean is below their minimum.
+    X = np.concatenate([X + step * (1 + np.abs(X).max()) for step in (0.0, 0.1, 0.2, 10.0)])
     rows, weights = ColumnMoments(X.shape[1]).update(X).summary()
     return _agree(features, X, (X,), (rows, None, weights))
 

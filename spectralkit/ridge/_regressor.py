@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_X_y
-from sklearn.utils.validation import validate_data
 
 from spectralkit._validation import FLOATS, check_sample_weight
 from spectralkit.ridge._base import BaseFeatureRidge
@@ -163,8 +163,7 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
             conformal = CVPlus.of(solution, folds, rows, self.alpha, self.fit_intercept)
         elif self.interval == "jackknife+":
             conformal = JackknifePlus.of(solution, rows)
-        validate_data(self, given, skip_check_array=True)
-        self._set(candidates, solution, _conformal=conformal, _is_vector=y.ndim == 1)
+        self._start_again(given, candidates, solution, _conformal=conformal, _is_vector=y.ndim == 1)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -271,7 +270,7 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
         nearly `coverage`. It holds on average over rows, not at each.
         """
         X = self._checked_new(X)
-        if not isinstance(coverage, (float, int)) or not 0 < coverage < 1:
+        if not isinstance(coverage, numbers.Real) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}.")
         if self._conformal is None:
             raise ValueError(
@@ -285,7 +284,7 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
         """Predict every row by a model that has not seen its fold, in the time of one fit.
 
         The moments of each fold are subtracted from those of all rows, and the rest is solved, its penalty and
-        multiplier chosen anew. The estimator itself is not changed.
+        multiplier chosen anew. The estimator itself is not changed. Memory holds the moments of all folds.
 
         Parameters
         ----------
