@@ -8,6 +8,7 @@ import math
 from typing import Any, Self
 
 import numpy as np
+from scipy.linalg.blas import ddot, dgemv
 
 from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
 
@@ -259,17 +260,18 @@ class RegressionMoments(abc.ABC):
         pivot = self._pivot if self.weight > 0 else np.concatenate([features[first], targets[first]], dtype=np.float64)
         rows = np.empty((n + 1, len(pivot)))
         block = rows[:n]
+        # SciPy's BLAS, which multiplies later, throughout: NumPy has another, whose threads would go on to spin meanwhile
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(features, pivot[:m], out=block[:, :m])
             np.subtract(targets, pivot[m:], out=block[:, m:])
-            mean = counts @ block / (weight or 1.0)
+            mean = dgemv(1.0 / (weight or 1.0), block.T, counts)
             block -= mean
             if weights is not None:
                 block *= np.sqrt(weights)[:, None]
             total = self.weight + weight
             difference = mean - self._offset
             rows[n] = math.sqrt(weight * (self.weight / (total or 1.0))) * difference  # joins the block to those before
-            finite = np.isfinite(np.vdot(rows, rows))
+            finite = np.isfinite(ddot(rows.ravel(), rows.ravel()))
         if not finite:
             raise ValueError(
                 "features or targets have NaN or infinite values, or values whose squares overflow. Fill them in, "

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 
 from spectralkit.moments import RegressionMoments
 from spectralkit.posterior._factors import Axes, Triangle, factorise
@@ -86,7 +87,9 @@ class Posterior:
         ndarray of shape (n, t)
             In double precision.
         """
-        return features @ self.coef.T + self.intercept
+        # SciPy's BLAS like `whitened`, since threads of NumPy's would go on to spin beside it
+        products = dgemm(1.0, self.coef.T, np.asarray(features, dtype=np.float64).T, trans_a=True)
+        return products.T + self.intercept
 
     def leverage(self, features: Any) -> np.ndarray:
         r"""Return :math:`h(z) = 1/W + (z - \bar z)^\top (S + \alpha I)^{-1} (z - \bar z)`, without 1/W if no intercept.
