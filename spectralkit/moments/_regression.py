@@ -260,7 +260,7 @@ class RegressionMoments(abc.ABC):
         pivot = self._pivot if self.weight > 0 else np.concatenate([features[first], targets[first]], dtype=np.float64)
         rows = np.empty((n + 1, len(pivot)))
         block = rows[:n]
-        # SciPy's BLAS, which multiplies later, throughout: NumPy has another, whose threads would go on to spin meanwhile
+        # SciPy's BLAS throughout, as in the product: NumPy has another, whose threads would go on to spin beside it
         with np.errstate(over="ignore", invalid="ignore"):
             np.subtract(features, pivot[:m], out=block[:, :m])
             np.subtract(targets, pivot[m:], out=block[:, m:])

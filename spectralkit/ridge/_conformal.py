@@ -153,7 +153,8 @@ class JackknifePlus:
         means, whitened = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
         covariances = np.empty((X.shape[0], len(self.rows)))
         for where, Z in in_blocks(features, self.rows.X):
-            covariances[:, where] = dgemm(1.0, whitened, posterior.whitened(Z), trans_b=True)  # the same BLAS, see there
+            # SciPy's BLAS, as in `whitened`: NumPy has another, whose threads would go on to spin beside it
+            covariances[:, where] = dgemm(1.0, whitened, posterior.whitened(Z), trans_b=True)
         return means, covariances
 
     def _quantile(self, values: np.ndarray, coverage: float) -> np.ndarray:
