@@ -33,7 +33,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spectralkit import FeatureRidge, FourierFeatures
-from spectralkit.datasets import load_airfoil, load_concrete
+from spectralkit.datasets import load_airfoil, load_concrete, load_yacht
 from spectralkit.posterior import RidgePath
 from spectralkit.ridge import _candidates
 
@@ -1048,3 +1048,16 @@ def test_the_features_of_all_rows_never_stand_together():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 0.25 * n * m * 8
+
+
+@pytest.mark.parametrize("alpha", ["gcv", "evidence", "loo"])
+def test_weights_that_are_shares_are_refused(alpha):
+    """They would be the repetitions of a single row, of which the best prediction is its target."""
+    X, y = load_yacht(return_X_y=True)
+    shares = np.full(len(y), 1 / len(y))
+    with pytest.raises(ValueError, match=r"weights sum to 1, which is at most one row.*sum to the number of rows"):
+        FeatureRidge(alpha=alpha).fit(X, y, shares)
+    plain = FeatureRidge(alpha=alpha).fit(X, y)
+    assert_allclose(FeatureRidge(alpha=alpha).fit(X, y, len(y) * shares).predict(X), plain.predict(X), rtol=1e-6)
+    given = FeatureRidge(alpha=plain.alpha_ / len(y)).fit(X, y, shares)
+    assert_allclose(given.predict(X), plain.predict(X), rtol=1e-6)

@@ -100,6 +100,8 @@ def in_blocks(features: Any, X: Any) -> Iterator[tuple[slice, np.ndarray]]:
 
 def chosen(candidates: list[Candidate], alpha: float | str, fit_intercept: bool, rows: Rows | None = None) -> Solution:
     """Choose the candidate of the largest evidence, and its penalty by moments or, for "loo", by rows."""
+    if rows is not None and isinstance(alpha, str):
+        _check_repetitions(rows, candidates[0].moments.weight)
     best, criteria = candidates[0], np.empty(0)
     if best.multiplier is not None:
         paths = [RidgePath(candidate.moments, fit_intercept) for candidate in candidates]
@@ -110,6 +112,15 @@ def chosen(candidates: list[Candidate], alpha: float | str, fit_intercept: bool,
         assert rows is not None
         alpha = _left_out(best, fit_intercept, rows)
     return Solution(best, solve(best.moments, alpha, fit_intercept), criteria)
+
+
+def _check_repetitions(rows: Rows, weight: float) -> None:
+    """Refuse shares in the place of repetitions: they would say that there is one row, from which nothing follows."""
+    if weight <= 1 + 1e-9 and rows.weights is not None and (rows.weights > 0).sum() > 1:
+        raise ValueError(
+            f"sample_weight counts repetitions of rows, but the weights sum to {weight:.6g}, which is at most one row: "
+            "too few to choose alpha. Multiply them so that they sum to the number of rows, or give alpha as a number."
+        )
 
 
 def _left_out(candidate: Candidate, fit_intercept: bool, rows: Rows) -> float:
