@@ -2,8 +2,8 @@
 
 Three parts, each with its printed numbers:
 
-1. Six tabular data sets, R² over five folds: the pipeline without an argument, `FeatureRidge`, which chooses its penalty
-   itself, and a grid search over sigma and the penalty, against ridge on the raw columns and against scikit-learn's
+1. Six tabular data sets, R² over five folds: the pipeline without an argument, `FeatureRidge`, which chooses a penalty
+   by itself, and a grid search over sigma and the penalty, against ridge on the raw columns and against scikit-learn's
    RBFSampler at equal width.
 2. The frequency scale of one row of an elevation map: too small underfits, too large overfits. Written to
    ``examples/output/sigma_sweep.png`` when matplotlib is there.
