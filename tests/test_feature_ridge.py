@@ -936,18 +936,24 @@ SPLITS = {
 @pytest.mark.parametrize("t", [None, 2])
 @pytest.mark.parametrize("params", [{}, {"alpha": 0.3, "solver": "qr"}, {"multipliers": [0.5, 1.0]}], ids=str)
 def test_cross_validation_is_that_of_refits(name, t, params):
+    """What is left of a subtraction has the rounding errors of the whole.
+
+    Ten rows are fewer than the features, and a penalty is chosen that makes the condition 1e7; the coefficients are a
+    hundred times as large as predictions: 2e-16 * 1e7 * 100, and some more for the sums.
+    """
     X, y = draw(30, t)
     cv = SPLITS[name]
+    rounding = 1e-5 if name == "list" and "alpha" not in params else 1e-8
     model = FeatureRidge(FEW, **params)
     expected = cross_val_predict(model, X, y, cv=KFold(5) if cv is None else cv)
     actual = model.cross_val_predict(X, y, cv=iter(cv) if isinstance(cv, list) else cv)
     assert actual.shape == expected.shape
-    assert_allclose(actual, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+    assert_allclose(actual, expected, rtol=0, atol=rounding * np.abs(expected).max())
     assert vars(model).keys() == vars(FeatureRidge()).keys()
     weights = np.random.default_rng(0).uniform(0.5, 2, size=30)
     expected = cross_val_predict(model, X, y, cv=KFold(5) if cv is None else cv, params={"sample_weight": weights})
     actual = model.cross_val_predict(X, y, cv, weights)
-    assert_allclose(actual, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+    assert_allclose(actual, expected, rtol=0, atol=rounding * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("solver", ["gram", "qr"])
