@@ -239,7 +239,7 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
 
     def _checked_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=self._accept_sparse)
+        return validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse="csr")
 
     def _check_mergeable(self, other: BaseFeatureRidge) -> None:
         if type(other) is not type(self):
@@ -255,10 +255,6 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
                 "Only estimators with the same features and targets can be merged, but these differ. Give the features "
                 "a random_state that is an integer, and scales that are numbers or come from the same statistics."
             )
-
-    @property
-    def _accept_sparse(self) -> Any:
-        return "csr" if get_tags(unfitted(self.features)).input_tags.sparse else False
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
 
@@ -297,7 +293,7 @@ class BaseFeatureRidge(BaseEstimator, abc.ABC):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._accept_sparse)
+        tags.input_tags.sparse = get_tags(unfitted(self.features)).input_tags.sparse
         return tags
 
 

@@ -308,7 +308,7 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
         return labels
 
     def _checked(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        X, y = check_X_y(X, y, dtype=FLOATS, accept_sparse=self._accept_sparse, estimator=self)
+        X, y = check_X_y(X, y, dtype=FLOATS, accept_sparse="csr", estimator=self)
         check_classification_targets(y)
         return X, y, check_sample_weight(sample_weight, X.shape[0], of_a_batch=True)
 

@@ -342,10 +342,8 @@ class FeatureRidge(MultiOutputMixin, RegressorMixin, BaseFeatureRidge):
     # -- checks ----------------------------------------------------------------------------------------------------
 
     def _batch(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> tuple[Rows, np.ndarray]:
-        accept_sparse = self._accept_sparse
-        X, y = check_X_y(
-            X, y, dtype=FLOATS, accept_sparse=accept_sparse, multi_output=True, y_numeric=True, estimator=self
-        )
+        # the transformer refuses sparse rows itself if it does not take them; not all that do have the tag
+        X, y = check_X_y(X, y, dtype=FLOATS, accept_sparse="csr", multi_output=True, y_numeric=True, estimator=self)
         y = np.asarray(y, dtype=np.float64)
         weights = check_sample_weight(sample_weight, X.shape[0], of_a_batch=True)
         return Rows(X, y.reshape(len(y), -1), weights), y
