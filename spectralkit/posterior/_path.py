@@ -210,7 +210,7 @@ class RidgePath:
             return np.full(len(alphas), -np.inf)
         determinants = np.log1p(self.eigenvalues / alphas[:, None]).sum(axis=1)
         squares = self.penalised_squares(alphas)[:, self._counted]
-        likelihood = freedom * np.log(2 * np.pi * np.e * squares / freedom)
+        likelihood = freedom * np.log(2 * math.pi * math.e * squares / freedom)
         return -0.5 * (likelihood.mean(axis=1) + determinants + self._intercept * np.log(self.weight))
 
     def degrees_of_freedom(self, alphas: Any) -> np.ndarray:
