@@ -17,7 +17,6 @@ from spectralkit import (
     RationalQuadratic,
     SpectralMixture,
     TemplateError,
-    nufft,
 )
 from spectralkit.nufft import KernelSums, _kernel_sums
 from spectralkit.nufft._kernel_grid import groups, needs
@@ -260,7 +259,7 @@ def test_blocks_add_up_and_threads_change_no_bit(monkeypatch):
     values = np.random.default_rng(0).normal(size=(900, 3))
     measures = [Gaussian.from_lengthscale(length) for length in (0.3, 1.0, 3.0)]
     whole = KernelSums(measures, X, values).at()
-    monkeypatch.setattr(nufft, "_ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr("spectralkit.nufft._transforms._ROWS_PER_BLOCK", 64)
     one, several = (KernelSums(measures, X, values, n_jobs=jobs).at() for jobs in (1, 3))
     assert_array_equal(one, several)
     assert_allclose(one, whole, rtol=0, atol=2 * TOL * np.abs(values).sum(axis=0).max())

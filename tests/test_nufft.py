@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.signal import lombscargle
 
-from spectralkit import nufft
 from spectralkit.nufft import data_spectrum, periodogram
 
 TOLERANCE = 1e-8  # the accuracy promised
@@ -59,7 +58,7 @@ def test_data_spectrum_is_the_sum(d, modes, offset):
 def test_blocks_of_rows_add_up_and_threads_change_no_bit(monkeypatch):
     X, y, _ = uneven(1000)
     whole = data_spectrum(X, np.column_stack([y, y**2]), 0.01, 33)
-    monkeypatch.setattr(nufft, "_ROWS_PER_BLOCK", 64)
+    monkeypatch.setattr("spectralkit.nufft._transforms._ROWS_PER_BLOCK", 64)
     one, several = (data_spectrum(X, np.column_stack([y, y**2]), 0.01, 33, n_jobs=jobs) for jobs in (1, 3))
     assert_array_equal(one, several)
     assert_allclose(one, whole, rtol=0, atol=1e-8 * np.abs(y**2).sum())

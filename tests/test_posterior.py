@@ -734,3 +734,14 @@ def test_what_leave_one_out_refuses(kind):
     for action in (errors.criterion, errors.best):
         with pytest.raises(ValueError, match=r"There are no errors to average yet\. Call update first\."):
             action()
+
+
+@each_kind
+@each_model
+def test_a_posterior_has_the_cross_validation_of_its_place_on_the_path(kind, intercept):
+    Z, y = draw(40, 6, 2, 0, noise=2.0)
+    moments = kind(6, 2).update(Z, y)
+    for alpha in (0.1, 10.0):
+        found = solve(moments, alpha, intercept).gcv
+        assert found.shape == (2,)
+        assert_allclose(np.exp(np.log(found).mean()), RidgePath(moments, intercept).gcv([alpha])[0], rtol=1e-10)

@@ -9,7 +9,6 @@ from spectralkit.nufft._periodogram import _LineGrid as _LineGrid
 from spectralkit.nufft._periodogram import _orthonormal as _orthonormal
 from spectralkit.nufft._periodogram import _waves as _waves
 from spectralkit.nufft._periodogram import _without as _without
-from spectralkit.nufft._transforms import _ROWS_PER_BLOCK as _ROWS_PER_BLOCK
 from spectralkit.nufft._transforms import LARGEST_GRID as LARGEST_GRID
 from spectralkit.nufft._transforms import _sums as _sums
 from spectralkit.nufft._transforms import data_spectrum

@@ -143,10 +143,8 @@ def _transform(kind: int, d: int, tol: float, upsampling: float | None) -> Calla
 
 
 def _rows_per_block(cells: int) -> int:
-    """As many rows as a grid has cells, if they are not few; the floor is looked up where tests lower it."""
-    from spectralkit import nufft
-
-    return max(nufft._ROWS_PER_BLOCK, cells)
+    """As many rows as a grid has cells, if they are not few."""
+    return max(_ROWS_PER_BLOCK, cells)
 
 
 def _check_memory(cells: int, t: int, d: int) -> None:

@@ -74,6 +74,11 @@ class Posterior:
         left = self.weight - self.degrees_of_freedom
         return np.where(left > 1e-9 * self.weight, self.residual_squares / (left or 1.0), np.nan)
 
+    @property
+    def gcv(self) -> np.ndarray:
+        """Generalised cross-validation of each target, W RSS / (W - df)^2, shape (t,); NaN where W - df is zero."""
+        return self.noise_variance * self.weight / (self.weight - self.degrees_of_freedom or 1.0)
+
     def predict(self, features: Any) -> np.ndarray:
         """Return the mean of the targets.
 

@@ -107,7 +107,10 @@ def chosen(candidates: list[Candidate], alpha: float | str, fit_intercept: bool,
         paths = [RidgePath(candidate.moments, fit_intercept) for candidate in candidates]
         penalties = [[path.best("evidence") if isinstance(alpha, str) else alpha] for path in paths]
         criteria = np.array([p.criterion("evidence", a)[0] for p, a in zip(paths, penalties, strict=True)])
-        best = candidates[int(np.argmin(criteria))]
+        place = int(np.argmin(criteria))
+        best = candidates[place]
+        if isinstance(alpha, str) and alpha != "loo":
+            alpha = paths[place].best(alpha)  # the path is there; `solve` would make it again
     if alpha == "loo":
         assert rows is not None
         alpha = _left_out(best, fit_intercept, rows)

@@ -250,10 +250,8 @@ class FeatureRidgeClassifier(ClassifierMixin, BaseFeatureRidge):
             Columns in the order of `classes_`.
         """
         scores = _both(self.decision_function(X))
-        posterior = self._solution.posterior
-        left = posterior.weight - posterior.degrees_of_freedom
-        errors = posterior.noise_variance * posterior.weight / (left or 1.0)  # GCV; NaN where nothing is left
-        return probabilities(scores, self._shares(), np.broadcast_to(errors, len(self.classes_)))
+        errors = np.broadcast_to(self._solution.posterior.gcv, len(self.classes_))
+        return probabilities(scores, self._shares(), errors)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Predict the logarithm of the probability of each class.
