@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 
 from spectralkit import (
     Atomic,
+    BandLimited,
     CapabilityError,
     FourierFeatures,
     Gaussian,
@@ -113,6 +114,8 @@ G = Gaussian(0.1)
         ),
         "number": (lambda: G.characteristic(0.5), ValueError, "single number ... tau ... axis of columns"),
         "X and Y": (lambda: G.gram(X, TWO), ValueError, "X has 3 column(s) ... Y has 2 ... must agree"),
+        "gradient": (lambda: G.gram_gradient(X, TWO), ValueError, "X has 3 column(s) ... Y has 2 ... must agree"),
+        "gradient, vector Y": (lambda: G.gram_gradient(X, X[0]), ValueError, "got shape (3,) ... Y must be two-dim"),
         "map": (
             lambda: maps.fourier(X, nodes(G, 4, 2)), ValueError, "X has 3 column(s) ... frequencies ... must|Give|Use"
         ),
@@ -125,7 +128,8 @@ def test_points_of_measures(action, error, message):
 
 def test_tensors_have_their_own_gradients():
     tensor = pytest.importorskip("torch").zeros(2, 1)
-    check(lambda: G.gram_gradient(tensor), TypeError, "takes NumPy arrays ... gram_gradient ... call backward()")
+    for action in (lambda: G.gram_gradient(tensor), lambda: G.gram_gradient(X[:, :1], tensor)):
+        check(action, TypeError, "takes NumPy arrays ... gram_gradient ... call backward()")
 
 
 # -- every numeric method of a measure, with arguments for three columns -----------------------------------------------
@@ -303,6 +307,14 @@ def test_a_capability_lost_in_composition_names_the_whole(measure, method, remed
         "orthogonal": (
             lambda: FourierFeatures(Gaussian() * Gaussian(), rule="orthogonal").fit(X), CapabilityError,
             "has no polar ... ) * Gaussian ... Use rule='qmc'",
+        ),
+        "negative": (
+            lambda: BandLimited(0.1).require("nonnegative", d=3), CapabilityError,
+            "BandLimited(sigma=0.1) has no nonnegative kernel ... Use FeatureRidge, which takes any kernel, instead",
+        ),
+        "negative without sampler": (
+            lambda: Triangle().require("nonnegative", d=3), CapabilityError,
+            "Triangle(width=2.0) has no nonnegative kernel ... Use the exact kernel, SpectralKernel instead",
         ),
         "unknown": (
             lambda: G.require("bogus", d=1), (ValueError, CapabilityError), "'bogus' ... capabilit ... transport",
@@ -529,7 +541,7 @@ def test_operators_that_mean_nothing_are_type_errors(action):
         "beyond one": (lambda: G.transport(np.full((2, 2), 2.0), 2), ValueError, "2.0 ... u  ... [0, 1]|0 and 1"),
         "nan": (lambda: G.transport(np.full((2, 2), math.nan), 2), ValueError, "nan|NaN ... u  ... [0, 1]|0 and 1"),
         "directions": (lambda: G.polar(np.eye(3), np.full((3, 1), 0.5), 2), ValueError, "(3, 3) ... v  ... 2"),
-        "mask": (lambda: G.gram_gradient(X, [True, False]), ValueError, "(2,) ... free ... (1,)|1 "),
+        "mask": (lambda: G.gram_gradient(X, free=[True, False]), ValueError, "(2,) ... free ... (1,)|1 "),
         "nan in X": (lambda: G.gram(np.full((1, 1), math.nan)), ValueError, "NaN|nan ... X  ... finite"),
     }
 )

@@ -425,6 +425,18 @@ def test_periodic_harmonics(ratio):
     assert_allclose(measure.log_mgf(x), series, rtol=1e-11, atol=1e-14)
 
 
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 5.0])
+def test_periodic_is_positive_and_smallest_after_half_a_period(ratio):
+    measure = Periodic(0.4, 0.4 * ratio)
+    tau = np.linspace(0, 2.5, 1001)[:, None]
+    k, least = measure.characteristic(tau), math.exp(-2 * ratio**2)
+    assert "nonnegative" in measure.capabilities(1)
+    assert_allclose([k[500], k.min()], least, rtol=1e-13)
+    frequencies, weights = measure.atoms(1)
+    series = np.cos(2 * math.pi * tau * frequencies[:, 0]) @ weights  # without what is left out, 1e-15
+    assert series.min() >= least - 2e-15 * len(weights)
+
+
 def test_periodic_is_gaussian_within_a_small_part_of_a_period():
     tau = np.linspace(0, 1, 9)[:, None]
     assert_allclose(

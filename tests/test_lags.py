@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from spectralkit import Gaussian, Matern, SpectralMixture
+from spectralkit import Atomic, Gaussian, Ladder, Laplacian, Matern, RationalQuadratic, SpectralMixture
 from spectralkit._xp import is_torch
 from spectralkit.spectra._dual import Dual
 from spectralkit.spectra._lags import CondensedPairs, CrossPairs, Differences, all_pairs
@@ -78,6 +78,25 @@ def test_condensed_values_expand_to_the_symmetric_matrix(n):
     out = np.full((n, n), np.nan)
     assert lags.expand(lags.column(0) ** 2, 5.0, out) is out
     assert_array_equal(out, expected)
+    assert lags.shape == (n, n)
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (1, 1), (3, 0), (7, 5), (40, 900), (3, 9000)])
+def test_blocks_of_rows_are_all_pairs_of_two_sets_in_order(n, m):
+    x, y = np.random.default_rng(n).normal(size=(n, 1)), np.random.default_rng(m).normal(size=(m, 1))
+    lags, seen, found = CrossPairs(x, y), [], np.full((n, m), np.nan)
+    for rows, pairs in lags.row_blocks():
+        seen += range(n)[rows]
+        found[rows] = pairs.column(0)
+        assert pairs.shape == found[rows].shape
+    assert seen == list(range(n))
+    assert lags.shape == (n, m)
+    assert_array_equal(found, x - y.T)
+    out = np.full((n, m), np.nan)
+    assert lags.expand(found, 5.0, out) is out  # no point meets itself
+    assert lags.expand(found, 5.0) is found
+    assert lags.with_diagonal(found, 5.0) is found
+    assert_array_equal(out, x - y.T)
 
 
 def test_points_are_not_changed_by_the_shift_to_their_centre():
@@ -117,6 +136,33 @@ def test_no_array_of_lags_per_column_is_made():
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert peak < 8 * n * n * 8, f"{peak / (8 * n * n):.1f} matrices of {n} x {n}"
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        Gaussian(0.1),
+        Gaussian(np.full(30, 0.1)),
+        Matern(0.1, nu=1.5),
+        RationalQuadratic(np.full(30, 0.1)),
+        Laplacian(0.01),
+        Laplacian(np.full(30, 0.01)),
+        SpectralMixture([1.0, 0.5], np.full((2, 30), 0.1), np.full((2, 30), 0.05)),
+        Atomic(np.full((3, 30), 0.1), [1.0, 2.0, 3.0]),
+        Ladder([0.5, 1.0]),
+    ],
+    ids=lambda measure: f"{type(measure).__name__}, {measure.pack().size}",
+)
+@pytest.mark.parametrize("sets", [1, 2])
+def test_no_array_of_lags_per_column_is_made_for_one_derivative(measure, sets):
+    n, m, d = 300, 400 if sets == 2 else 300, 30
+    X, Y = np.random.default_rng(0).normal(size=(n, d)), np.random.default_rng(1).normal(size=(m, d))
+    free = np.arange(measure.pack().size) == 0
+    tracemalloc.start()
+    measure.gram_gradient(X, Y if sets == 2 else None, free=free)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < d / 2 * 8 * n * m, f"{peak / (8 * n * m):.1f} matrices of {n} x {m}"
 
 
 def test_torch_distances_have_first_and_second_derivatives():

@@ -21,6 +21,7 @@ from spectralkit import (
 )
 from spectralkit.spectra import Product, Radial, Sum
 from spectralkit.testing import SPECTRUM_LAWS, check_spectrum
+from spectralkit.testing._case import SpectrumCase
 
 DIMENSIONS = (1, 2, 3, 7)
 
@@ -107,6 +108,8 @@ RADIAL = {label for label in MEASURES if label.startswith(("gaussian", "matern",
 NORMAL = {"gaussian", "gaussian, sigma per column", "gaussian, tiny sigma", "multiple", "tensor product of gaussians"}
 SEPARABLE = set(NORMAL)
 SEPARABLE |= {"laplacian", "laplacian, sigma per column", "tensor product with a sum"}
+WAVES = {label for label in MEASURES if label.startswith(("band limited", "mixture", "ladder", "atoms"))}
+WAVES |= {"sum with atoms", "product on shared columns", "product of atoms", "tree"}
 
 
 @pytest.mark.parametrize(("label", "d"), CASES)
@@ -120,6 +123,8 @@ def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
         missing = missing | {"radial"}
     if label not in NORMAL:
         missing = missing | {"gaussian"}
+    if label in WAVES:
+        missing = missing | {"nonnegative"}
     if label.startswith("band limited") and d not in (1, 3):
         missing = missing | {"torch"}
     if importlib.util.find_spec("torch") is None:
@@ -133,10 +138,47 @@ def test_laws_hold_and_only_those_without_the_capability_are_left_out(label, d):
     assert report == expected
 
 
+@pytest.mark.parametrize(("label", "d"), [(label, d) for label, d in CASES if label in WAVES])
+def test_a_kernel_that_is_not_declared_nonnegative_is_negative_somewhere(label, d):
+    measure = (MEASURES | GROUPED)[label][0](d)
+    case = SpectrumCase(measure, d, seed=0)
+    directions = case.rng(13).normal(size=(20_000, d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    lags = directions * (case.length * 2.0 ** np.linspace(-4, 10, 20_000))[:, None]
+    assert "nonnegative" not in measure.capabilities(d)
+    assert measure.characteristic(lags).min() < -1e-4 * case.mass
+
+
+@pytest.mark.parametrize(
+    ("measure", "d", "answer"),
+    [
+        (Gaussian(), 3, True),
+        (2.0 * Matern().on([0]) * Laplacian(0.1), 2, True),
+        (BandLimited(), 1, False),
+        (SpectralMixture(n_mixtures=2), 1, False),
+        (SpectralMixture(means=[0.0, 0.0]), 1, True),
+        (SpectralMixture([1.0, 2.0], [[0.0, 0.0], [0.0, -0.0]], [[0.1, 0.2], [0.3, 0.4]]), 2, True),
+        (SpectralMixture([1.0, 2.0], [[0.0, 0.0], [0.0, 0.1]], [[0.1, 0.2], [0.3, 0.4]]), 2, False),
+        (Atomic([[0.0, 0.0]]), 2, True),
+        (Gaussian() + Atomic([0.0]), 1, True),
+        (Gaussian() + Atomic([0.3]), 1, False),
+        (Gaussian() * BandLimited(0.2), 2, False),
+        (Gaussian() + BandLimited(0.2), 2, False),
+        (BandLimited(0.2).on([1]), 2, False),
+        (Periodic(0.4, 0.7).on([1]) * Gaussian(), 2, True),
+        (Ladder(3), 2, False),
+    ],
+    ids=repr,
+)
+def test_who_is_nonnegative(measure, d, answer):
+    assert ("nonnegative" in measure.capabilities(d)) is answer
+
+
 def test_the_book_of_laws_is_complete():
     assert [law.name for law in SPECTRUM_LAWS] == [
         "the kernel at zero is the mass",
         "the kernel is even and bounded by its mass",
+        "a kernel declared nonnegative is nowhere negative",
         "gram matrices are the kernel of lags and positive",
         "gradients are finite differences",
         "frequencies have the kernel as their mean cosine",
@@ -162,8 +204,70 @@ def test_the_book_of_laws_is_complete():
     ]
     needs = {need for law in SPECTRUM_LAWS for need in law.needs}
     capabilities = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial"}
-    capabilities |= {"gaussian", "torch"}
+    capabilities |= {"gaussian", "nonnegative", "torch"}
     assert needs == capabilities | {"isotropy", "parameters of known unit"}
+
+
+# -- gradients between two sets of points ------------------------------------------------------------------------------
+
+
+def _two_sets(label, d):
+    """A measure, points (14, d) and (5, d) that share one, and the step of each number of `pack` that counts as one."""
+    measure = (MEASURES | GROUPED | ONE_COLUMN)[label][0](d)
+    case = SpectrumCase(measure, d, seed=1)
+    X, Y = case.points, 1.5 * case.length * case.rng(14).normal(size=(5, d))
+    Y[3] = X[3]
+    a_radian = 1 / (2 * np.pi * np.abs(X[:, None] - Y).sum(axis=-1).max())
+    units = [np.full(p.size, 1.0 if p.domain == "positive" else a_radian) for p in measure.parameters()]
+    return measure, case.mass, X, Y, np.concatenate([np.empty(0), *units])
+
+
+TWO_SETS = [(label, d) for label, d in CASES if d in (1, 3)]
+EPS = np.finfo(float).eps
+
+
+@pytest.mark.parametrize(("label", "d"), TWO_SETS)
+def test_gradients_between_two_sets_are_central_differences(label, d):
+    measure, mass, X, Y, units = _two_sets(label, d)
+    K, G = measure.gram_gradient(X, Y)
+    np.testing.assert_allclose(K, measure.gram(X, Y), rtol=0, atol=1e-13 * mass)
+    assert G.shape == (len(units), 14, 5)
+    theta, step, longer = measure.pack(), EPS ** (1 / 3), EPS ** (1 / 5)
+    for i, unit in enumerate(units):
+
+        def difference(h, i=i, unit=unit):
+            move = h * unit * np.eye(len(theta))[i]
+            return measure.unpack(theta + move).gram(X, Y) - measure.unpack(theta - move).gram(X, Y)
+
+        third = np.abs(difference(2 * longer) - 2 * difference(longer)).max() / (2 * longer**3)
+        # what the series leaves out, and the rounding of two values and of their phases of a few turns
+        error = 2 * step**2 / 6 * third + 32 * EPS * mass / step
+        np.testing.assert_allclose(G[i] * unit, difference(step) / (2 * step), rtol=0, atol=error)
+
+
+@pytest.mark.parametrize(("label", "d"), TWO_SETS)
+def test_gradients_between_two_sets_are_those_of_one_set_of_single_rows_and_of_float32(label, d):
+    measure, mass, X, Y, units = _two_sets(label, d)
+    units = units[:, None, None]
+
+    def assert_same(found, expected, eps):
+        for a, b, unit in zip(found, expected, (1.0, units), strict=True):
+            np.testing.assert_allclose(a * unit, b * unit, rtol=64 * eps, atol=64 * eps * mass)
+
+    assert_same(measure.gram_gradient(X, X.copy()), measure.gram_gradient(X), EPS)
+    K, G = measure.gram_gradient(X, Y)
+    assert_same(measure.gram_gradient(X[:1], Y), (K[:1], G[:, :1]), EPS)
+    assert_same(measure.gram_gradient(X, Y[:1]), (K[:, :1], G[:, :, :1]), EPS)
+    free = np.arange(len(units)) % 2 == 1
+    masked = measure.gram_gradient(X, Y, free=free)
+    np.testing.assert_array_equal(masked[0], K)
+    np.testing.assert_array_equal(masked[1], G[free])
+    single = [points.astype(np.float32) for points in (X, Y)]
+    found = measure.gram_gradient(*single)
+    assert found[0].dtype == found[1].dtype == np.float32
+    assert_same(found, measure.gram_gradient(*(points.astype(float) for points in single)), np.finfo(np.float32).eps)
+    for first, second in ((single[0], Y), (X, single[1])):
+        assert {array.dtype for array in measure.gram_gradient(first, second)} == {first.dtype}
 
 
 # -- the laws can fail: each of these measures has one fault, and one law names it ------------------------------------
@@ -257,6 +361,12 @@ class _WrongMass(Gaussian):
         return 2.0
 
 
+class _SaysNonnegative(BandLimited):
+    """A declaration that nobody has proved."""
+
+    _nonnegative = True
+
+
 class _Directional(Gaussian):
     """Orthogonal features with radii of the wrong dimension."""
 
@@ -280,6 +390,7 @@ FAULTY = {
     "support": (_ShortSupport(0.3), 2, "the kernel is below tol beyond its support"),
     "spread": (_OtherSpread(0.3), 2, "gaussian frequencies are normal with the standard deviations that are stated"),
     "mass": (_WrongMass(0.3), 2, "the kernel at zero is the mass"),
+    "nonnegative": (_SaysNonnegative(0.3), 7, "a kernel declared nonnegative is nowhere negative"),
     "radii": (_Directional(0.3), 3, "frequencies from directions have the kernel as their mean cosine"),
 }
 
@@ -426,9 +537,36 @@ class InverseMultiquadric(Radial):
         return (1 + 4 * np.pi**2 * s) ** (-self.alpha)
 
 
+class _ByNumberOfColumns(Radial):
+    def _profile_in(self, s, d):
+        return np.exp(-d * s)
+
+
+class _ByNumberOfColumnsDeclared(_ByNumberOfColumns):
+    _nonnegative = True
+
+
+class _Denied(InverseMultiquadric):
+    _nonnegative = False
+
+
+@pytest.mark.parametrize(
+    ("measure", "answer"),
+    [
+        (InverseMultiquadric(), True),
+        (_ByNumberOfColumns(0.3), False),
+        (_ByNumberOfColumnsDeclared(0.3), True),
+        (_Denied(0.3), False),
+    ],
+    ids=repr,
+)
+def test_a_radial_family_is_nonnegative_if_its_profile_is_for_any_number_of_columns_or_if_it_says_so(measure, answer):
+    assert ("nonnegative" in measure.capabilities(2)) is answer
+
+
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_a_radial_family_of_one_method_has_kernel_gradients_support_and_torch(d):
-    has = {"support", "torch"} | ({"factors"} if d == 1 else set())
+    has = {"support", "nonnegative", "torch"} | ({"factors"} if d == 1 else set())
     assert InverseMultiquadric(0.3).capabilities(d) == has
     report = check_spectrum(InverseMultiquadric(_scales(d), alpha=1.3), d)
     if importlib.util.find_spec("torch") is None:

@@ -598,10 +598,10 @@ def test_more_rows_than_a_block_holds_pairs():
     n = 8200
     measure = SpectralMixture([0.7], [0.3], [0.05])
     X = np.random.default_rng(0).uniform(0, 30, size=(n, 1)).astype(np.float32)
-    K, G = measure.gram_gradient(X, [False, True, False])
+    K, G = measure.gram_gradient(X, free=[False, True, False])
     assert K.dtype == G.dtype == np.float32
     some = np.array([0, 1, 17, 4096, 8191, 8199])
-    small, gradient = measure.gram_gradient(X[some].astype(np.float64), [False, True, False])
+    small, gradient = measure.gram_gradient(X[some].astype(np.float64), free=[False, True, False])
     assert_allclose(K[np.ix_(some, some)], small, rtol=0, atol=3e-6)
     assert_allclose(G[0][np.ix_(some, some)], gradient[0], rtol=0, atol=3e-6 * 2 * np.pi * 30)
     assert (K[:, -1] == K[-1]).all()
@@ -615,7 +615,7 @@ def test_masks_choose_rows_of_the_gradient():
     rng = np.random.default_rng(0)
     masks = [np.zeros(10, dtype=bool), np.ones(10, dtype=bool), *np.eye(10, dtype=bool), *(rng.random((10, 10)) < 0.5)]
     for free in masks:
-        masked_K, masked = measure.gram_gradient(X, free)
+        masked_K, masked = measure.gram_gradient(X, free=free)
         assert_array_equal(masked_K, K)
         assert_array_equal(masked, G[free])
 

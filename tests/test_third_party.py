@@ -24,6 +24,7 @@ class LaplaceSpectrum(SpectralMeasure):
 
     sigma: float = positive(default=None)
     open_: ClassVar[tuple[str, ...]] = ("sigma",)
+    _nonnegative = True
 
     def _per_column(self, j):
         return self.sigma[j] if np.ndim(self.sigma) else self.sigma

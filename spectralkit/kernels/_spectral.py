@@ -81,4 +81,4 @@ class SpectralKernel(MeasureKernel):
         return self._measure().gram(X, Y)
 
     def _gram_gradient(self, X: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._measure().gram_gradient(X, free)
+        return self._measure().gram_gradient(X, free=free)

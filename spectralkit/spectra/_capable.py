@@ -22,6 +22,7 @@ HOOKS = {
     "factors": "_factors",
     "radial": "_radii",
     "gaussian": "_gaussian_sigma",
+    "nonnegative": "_nonnegative",
 }
 
 CAPABILITIES = (*HOOKS, "torch")
@@ -37,6 +38,7 @@ _ALTERNATIVES = {
     "factors": "random features with rule='qmc'",
     "radial": "rule='orthogonal' or rule='qmc'",
     "gaussian": "variant='hyperbolic' or variant='positive'",
+    "nonnegative": "FeatureRidge, which takes any kernel,",
     "torch": "NumPy arrays",
 }
 
@@ -58,7 +60,8 @@ class CapabilityError(TypeError):
 class Capable(Parametrized):
     """Parameters that may be open, a number of columns, and capabilities declared by writing hooks.
 
-    A hook that is None is a capability that the measure does not have.
+    A hook that is None is a capability that the measure does not have. One of them is a declaration, True or False,
+    instead of a function.
     """
 
     _transport: ClassVar[Any] = None
@@ -71,6 +74,7 @@ class Capable(Parametrized):
     _factors: ClassVar[Any] = None
     _radii: ClassVar[Any] = None
     _gaussian_sigma: ClassVar[Any] = None
+    _nonnegative: ClassVar[bool | None] = None
 
     # -- templates ----------------------------------------------------------------------------------------------------
 
@@ -191,7 +195,7 @@ class Capable(Parametrized):
         -------
         frozenset of str
             A subset of ``{"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "factors", "radial",
-            "gaussian", "torch"}``.
+            "gaussian", "nonnegative", "torch"}``.
 
         Examples
         --------
@@ -207,7 +211,7 @@ class Capable(Parametrized):
         return (capability == "factors" and d == 1) or self._has(capability, d)
 
     def _has(self, capability: str, d: int) -> bool:
-        return capability == "torch" or getattr(self, HOOKS[capability]) is not None
+        return capability == "torch" or getattr(self, HOOKS[capability]) not in (None, False)
 
     def gaussian_sigma(self, d: int) -> np.ndarray:
         """Return the standard deviations of a measure that is its mass times a centred normal distribution.
@@ -283,7 +287,8 @@ class Capable(Parametrized):
         if not self._can(name, d):
             without_draws = name in ("transport", "torch") or self._has("transport", d)
             instead = _ALTERNATIVES[name if without_draws else "transport"]
-            raise CapabilityError(f"{self!r} has no {name} in {d} column(s). Use {instead} instead.")
+            missing = "nonnegative kernel" if name == "nonnegative" else name
+            raise CapabilityError(f"{self!r} has no {missing} in {d} column(s). Use {instead} instead.")
 
     def _check_columns(self, d: int) -> None:
         if self.dimension not in (None, d):

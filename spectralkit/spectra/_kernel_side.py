@@ -84,34 +84,38 @@ class KernelSide(Capable):
         """
         X = as_points(X, "X", rows=True)
         self.require(*_needed_for(X), d=X.shape[-1])
-        if Y is not None:
-            Y = as_points(Y, "Y", rows=True)
-            if Y.shape[-1] != X.shape[-1]:
-                raise ValueError(f"X has {X.shape[-1]} column(s), but Y has {Y.shape[-1]}; they must agree.")
-        lags = all_pairs(X, Y)
+        lags = all_pairs(X, _checked_other(Y, X))
         return lags.expand(cast_like(self._covariance(lags), X), self._mass())
 
-    def gram_gradient(self, X: np.ndarray, free: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Evaluate the Gram matrix and its derivatives to the free parameters.
+    def gram_gradient(
+        self, X: np.ndarray, Y: np.ndarray | None = None, *, free: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Evaluate the kernel between all rows and its derivatives to the free parameters.
 
         Parameters
         ----------
         X : ndarray of shape (n, d)
             Points.
+        Y : ndarray of shape (m, d), optional
+            Other points; X itself if left out.
         free : bool ndarray of shape (P,), optional
             Which numbers of `pack` to differentiate to; all if left out. The others cost nothing.
 
         Returns
         -------
-        K : ndarray of shape (n, n)
-            The Gram matrix.
-        G : ndarray of shape (number of free ones, n, n)
+        K : ndarray of shape (n, m)
+            What `gram` returns, in the dtype of X.
+        G : ndarray of shape (number of free ones, n, m)
             Derivatives to the logarithms of positive and to the values of real parameters, in the order of `pack`.
 
         Raises
         ------
+        TemplateError
+            If a parameter is open.
         TypeError
-            If X is a tensor: under torch, differentiate `gram`.
+            If X or Y is a tensor: under torch, differentiate `gram`.
+        ValueError
+            If X, Y or `free` has the wrong shape.
 
         Examples
         --------
@@ -127,7 +131,7 @@ class KernelSide(Capable):
                [[ 0.    , -0.6481],
                 [-0.6481,  0.    ]]])
         """
-        if is_torch(X):
+        if is_torch(X) or is_torch(Y):
             raise TypeError("gram_gradient takes NumPy arrays. Under torch, call backward() on what gram(X) returns.")
         X = as_points(X, "X", rows=True)
         self.require(d=X.shape[1])
@@ -135,10 +139,11 @@ class KernelSide(Capable):
         wanted = np.ones(count, dtype=bool) if free is None else np.asarray(free, dtype=bool)
         if wanted.shape != (count,):
             raise ValueError(f"free must have shape ({count},), one per number of pack(), got {wanted.shape}.")
-        G = np.empty((int(wanted.sum()), len(X), len(X)), dtype=X.dtype)
+        lags = all_pairs(X, _checked_other(Y, X))
+        G = np.empty((int(wanted.sum()), *lags.shape), dtype=X.dtype)
         rows = iter(G)
         out = [next(rows) if is_wanted else None for is_wanted in wanted]
-        return cast_like(self._covariance_gradient(all_pairs(X), out), X), G
+        return cast_like(self._covariance_gradient(lags, out), X), G
 
     def _mass(self) -> Any:
         return 1.0
@@ -147,13 +152,23 @@ class KernelSide(Capable):
         raise NotImplementedError(f"{type(self).__name__} must write _covariance(lags).")
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
-        """Return the full Gram matrix and write the derivatives into the entries of `out` that are not None."""
+        """Return the matrix of `lags` and write the derivatives into the entries of `out` that are not None."""
         for measure, slot in zip(self._dual_directions(), out, strict=True):
             if slot is not None:
                 k, mass = measure._covariance(lags), measure._mass()
                 slope = k.full_slope() if isinstance(k, Dual) else np.zeros_like(k)
                 lags.expand(slope, getattr(mass, "slope", 0.0), slot)
         return lags.expand(self._covariance(lags), self._mass())
+
+
+def _checked_other(Y: Any, X: Any) -> Any:
+    """The other points of a Gram matrix, which must have the columns of X; None for X itself."""
+    if Y is None:
+        return None
+    Y = as_points(Y, "Y", rows=True)
+    if Y.shape[-1] != X.shape[-1]:
+        raise ValueError(f"X has {X.shape[-1]} column(s), but Y has {Y.shape[-1]}; they must agree.")
+    return Y
 
 
 def _needed_for(points: Any) -> tuple[str, ...]:

@@ -65,12 +65,27 @@ class Lags(ABC):
     def on(self, columns: Sequence[int]) -> Lags:
         """The same pairs, seen in some of the columns."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix that the values stand for."""
+        raise NotImplementedError
+
     def expand(self, values: Any, diagonal: Any, out: np.ndarray | None = None) -> Any:
         """`values` as the matrix that they stand for, with `diagonal` (a scalar) where a point meets itself."""
-        return values
+        if out is None:
+            return values
+        out[...] = values
+        return out
+
+    def with_diagonal(self, matrix: np.ndarray, value: Any) -> np.ndarray:
+        """A matrix of `shape`, with `value` written into it where a point meets itself."""
+        return matrix
 
     def row_blocks(self) -> Iterator[tuple[slice, Lags]]:
-        """The pairs of one X in blocks of its rows, for formulas with many results."""
+        """The pairs in blocks of rows of X, for formulas with many results.
+
+        The blocks are small enough for all temporaries of a formula to stay in cache.
+        """
         raise NotImplementedError
 
     @abstractmethod
@@ -118,6 +133,16 @@ class CrossPairs(Lags):
             return _torch_squared_distance()(self.X * scale, self.Y * scale)
         return cdist(self.X * scale, self.Y * scale, "sqeuclidean").astype(self.X.dtype, copy=False)
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.X), len(self.Y)
+
+    def row_blocks(self) -> Iterator[tuple[slice, CrossPairs]]:
+        size = max(1, _BLOCK // max(len(self.Y), 1))
+        for start in range(0, len(self.X), size):
+            rows = slice(start, start + size)
+            yield rows, CrossPairs(self.X[rows], self.Y)
+
     def _turns(self, frequency: Any) -> Any:
         return outer_difference(*(self._fraction_of_turns(points, frequency) for points in (self.X, self.Y)))
 
@@ -142,23 +167,23 @@ class CondensedPairs(Lags):
         return _condensed_difference(self._fraction_of_turns(self.X, frequency))
 
     def row_blocks(self) -> Iterator[tuple[slice, CrossPairs]]:
-        """Some rows after the other against all, small enough for all temporaries of a formula to stay in cache.
+        """Every pair is met twice, and the values come out symmetric to the last bit.
 
-        Every pair is met twice, and the values come out symmetric to the last bit. Where a formula has many results,
-        that is faster than to spread each of them out.
+        Where a formula has many results, that is faster than to spread each of them out.
         """
-        size = max(1, _BLOCK // max(len(self.X), 1))
-        for start in range(0, len(self.X), size):
-            rows = slice(start, start + size)
-            yield rows, CrossPairs(self.X[rows], self.X)
+        return CrossPairs(self.X, self.X).row_blocks()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.X), len(self.X)
 
     def expand(self, values: np.ndarray, diagonal: Any, out: np.ndarray | None = None) -> np.ndarray:
         K = squareform(values, checks=False) if len(self.X) else np.empty((0, 0), dtype=values.dtype)
-        np.fill_diagonal(K, diagonal)
-        if out is None:
-            return K
-        out[...] = K
-        return out
+        return super().expand(self.with_diagonal(K, diagonal), diagonal, out)
+
+    def with_diagonal(self, matrix: np.ndarray, value: Any) -> np.ndarray:
+        np.fill_diagonal(matrix, value)
+        return matrix
 
 
 _BLOCK = 1 << 13  # pairs

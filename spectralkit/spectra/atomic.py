@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spectralkit._xp import convert, is_torch, logsumexp, namespace
+from spectralkit._xp import convert, cosine_and_sine, is_torch, logsumexp, namespace
 from spectralkit.spectra._choose import choose_signed
+from spectralkit.spectra._dual import carries_derivative, value_of
 from spectralkit.spectra._lags import Lags
 from spectralkit.spectra._parameters import positive, real
 from spectralkit.spectra.base import SpectralMeasure
@@ -24,10 +25,13 @@ class PointMasses(SpectralMeasure):
         raise NotImplementedError(f"{type(self).__name__} must write _atom_arrays(like, d).")
 
     def _covariance(self, lags: Lags) -> Any:
-        xp = namespace(lags.like)
         total: Any = 0.0
         for frequency, weight in zip(*self._atom_arrays(lags.like, lags.d), strict=True):
-            total = total + weight * xp.cos(2 * math.pi * lags.turns(frequency))
+            turns = lags.turns(frequency)
+            if carries_derivative(turns):
+                total = total + weight * namespace(lags.like).cos(2 * math.pi * turns)
+            else:
+                total = total + weight * cosine_and_sine(turns)[0]
         return total
 
     def _uniforms(self, d: int) -> int:
@@ -110,6 +114,11 @@ class Atomic(PointMasses):
                 f"{shape} and {np.shape(self.weights)}."
             )
 
+    def _has(self, capability: str, d: int) -> bool:
+        if capability == "nonnegative":  # of frequency zero alone it is constant
+            return not np.any(value_of(self.frequencies))
+        return super()._has(capability, d)
+
     def _atom_weights(self) -> Any:
         count = np.shape(self.frequencies)[0]
         return np.full(count, 1 / count) if self.weights is None else self.weights
@@ -127,18 +136,19 @@ class Atomic(PointMasses):
         frequencies, weights = self._atom_arrays(lags.like, lags.d)
         d = lags.d
         to_weights = out[len(weights) * d :] if self.weights is not None else [None] * len(weights)
-        columns = [lags.column(j) for j in range(d)]
-        total: Any = 0.0
-        for i, (frequency, weight) in enumerate(zip(frequencies, weights, strict=True)):
-            phase = 2 * math.pi * lags.turns(frequency)
-            k = weight * np.cos(phase)
-            total = total + k
-            if to_weights[i] is not None:
-                lags.expand(k, weight, to_weights[i])
-            to_frequency = out[i * d : (i + 1) * d]
-            if any(slot is not None for slot in to_frequency):
-                quadrature = -2 * math.pi * weight * np.sin(phase)
-                for column, slot in zip(columns, to_frequency, strict=True):
-                    if slot is not None:
-                        lags.expand(quadrature * column, 0.0, slot)
-        return lags.expand(total, self._mass())
+        K = np.zeros(lags.shape, dtype=lags.like.dtype)
+        for rows, pairs in lags.row_blocks():
+            columns = [pairs.column(j) for j in range(d)]
+            for i, (frequency, weight, to_weight) in enumerate(zip(frequencies, weights, to_weights, strict=True)):
+                cosine, sine = cosine_and_sine(pairs.turns(frequency))
+                k = weight * cosine
+                K[rows] += k
+                if to_weight is not None:
+                    to_weight[rows] = k
+                to_frequency = out[i * d : (i + 1) * d]
+                if any(slot is not None for slot in to_frequency):
+                    quadrature = -2 * math.pi * weight * sine
+                    for column, slot in zip(columns, to_frequency, strict=True):
+                        if slot is not None:
+                            np.multiply(quadrature, column, out=slot[rows])
+        return lags.with_diagonal(K, self._mass())

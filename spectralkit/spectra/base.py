@@ -41,24 +41,25 @@ class SpectralMeasure(KernelSide, FrequencySide):
     :math:`\omega\cdot\tau` up to whole turns, ``lags.column(j)`` is :math:`\tau_j`. From it follow the kernel, Gram
     matrices, gradients and torch. Each further hook adds a capability:
 
-    ==============  ==========================================================================================
-    capability      hook
-    ==============  ==========================================================================================
-    ``transport``   ``_transport(u, d)``: u (n, ``_uniforms(d)``) in (0, 1) to frequencies (n, d) of the even
-                    measure divided by its mass
-    ``polar``       ``_polar(v, u, d)``: the same from unit directions v (n, d) and u (n, ``_polar_uniforms(d)``)
-    ``density``     ``_log_density(omega)``: logarithm of the density of the measure, mass included
-    ``atoms``       ``_atoms(d)``: frequencies (m, d), one of each pair, and weights (m,) of the pairs
-    ``cutoff``      ``_cutoff(tol, d)``: box half-widths, one per column or one for all
-    ``support``     ``_support(tol, d)``: lag per column beyond which \|k\| <= tol k(0)
-    ``mgf``         ``_log_mgf(x)``: log of the integral of exp(2 pi omega . x)
-    ``factors``     ``_factors(d)``: d measures of one column each, of which it is the tensor product
-    ``radial``      ``_radii(u, d)``: u (n, ``_polar_uniforms(d)``) to lengths (n,) of omega / sigma, for families that
-                    in fewer columns are the marginals of those in more
-    ``gaussian``    ``_gaussian_sigma(d)``: standard deviations, one per column or one for all, of a measure that is its
-                    mass times a centred normal distribution with independent columns
-    ``torch``       present unless ``_has("torch", d)`` denies it
-    ==============  ==========================================================================================
+    ===============  ==================================================================================================
+    capability       hook
+    ===============  ==================================================================================================
+    ``transport``    ``_transport(u, d)``: u (n, ``_uniforms(d)``) in (0, 1) to frequencies (n, d) of the even measure
+                     divided by its mass
+    ``polar``        ``_polar(v, u, d)``: the same from unit directions v (n, d) and u (n, ``_polar_uniforms(d)``)
+    ``density``      ``_log_density(omega)``: logarithm of the density of the measure, mass included
+    ``atoms``        ``_atoms(d)``: frequencies (m, d), one of each pair, and weights (m,) of the pairs
+    ``cutoff``       ``_cutoff(tol, d)``: box half-widths, one per column or one for all
+    ``support``      ``_support(tol, d)``: lag per column beyond which \|k\| <= tol k(0)
+    ``mgf``          ``_log_mgf(x)``: log of the integral of exp(2 pi omega . x)
+    ``factors``      ``_factors(d)``: d measures of one column each, of which it is the tensor product
+    ``radial``       ``_radii(u, d)``: u (n, ``_polar_uniforms(d)``) to lengths (n,) of omega / sigma, for families that
+                     in fewer columns are the marginals of those in more
+    ``gaussian``     ``_gaussian_sigma(d)``: standard deviations, one per column or one for all, of a measure that is
+                     its mass times a centred normal distribution with independent columns
+    ``nonnegative``  ``_nonnegative = True``, a declaration: the kernel is nowhere negative
+    ``torch``        present unless ``_has("torch", d)`` denies it
+    ===============  ==================================================================================================
 
     ``_mass()`` is 1 unless overridden, and ``_covariance_gradient`` may replace the derivatives by dual numbers.
 

@@ -51,6 +51,8 @@ class Laplacian(HasSigma):
     True
     """
 
+    _nonnegative = True
+
     @classmethod
     def from_gamma(cls, gamma: Any) -> Self:
         r"""Make the measure of the kernel :math:`\exp(-\gamma\sum_j|\tau_j|)` as scikit-learn writes it.
@@ -92,10 +94,9 @@ class Laplacian(HasSigma):
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         """Each exponent is linear in its sigma, so it is minus the derivative of log k to log(sigma_j)."""
-        exponents = list(self._exponents(lags))
-        total = sum(exponents)
+        total = sum(self._exponents(lags))
         k = np.exp(-total)
-        for exponent, slot in zip(exponents if np.ndim(self.sigma) else [total], out, strict=True):
+        for exponent, slot in zip(self._exponents(lags) if np.ndim(self.sigma) else [total], out, strict=True):
             if slot is not None:
                 lags.expand(-exponent * k, 0.0, slot)
         return lags.expand(k, self._mass())

@@ -11,6 +11,7 @@ from scipy import special
 from spectralkit._validation import is_integer
 from spectralkit._xp import convert, cosine_and_sine, in_blocks, is_torch, logsumexp, namespace
 from spectralkit.spectra._choose import choose_signed
+from spectralkit.spectra._dual import value_of
 from spectralkit.spectra._lags import Lags
 from spectralkit.spectra._parameters import fixed, positive, real
 from spectralkit.spectra._template import Data
@@ -160,6 +161,11 @@ class SpectralMixture(SpectralMeasure):
     def _mass(self) -> Any:
         return self.weights.sum() if is_torch(self.weights) else float(np.sum(self.weights))
 
+    def _has(self, capability: str, d: int) -> bool:
+        if capability == "nonnegative":  # a component with a mean is a wave
+            return self.means is not None and not np.any(value_of(self.means))
+        return super()._has(capability, d)
+
     def _covariance(self, lags: Lags) -> Any:
         xp = namespace(lags.like)
         total: Any = 0.0
@@ -179,8 +185,7 @@ class SpectralMixture(SpectralMeasure):
         to_weights = slots[:count]
         to_means = [slots[count + q * d : count + (q + 1) * d] for q in range(count)]
         to_sigmas = [slots[count + (count + q) * d : count + (count + q + 1) * d] for q in range(count)]
-        n = len(lags.like)
-        K = np.zeros((n, n), dtype=lags.like.dtype)
+        K = np.zeros(lags.shape, dtype=lags.like.dtype)
         for rows, pairs in lags.row_blocks():
             columns = [pairs.column(j) for j in range(d)]
             for q, (weight, mean, sigma) in enumerate(components):
@@ -197,8 +202,7 @@ class SpectralMixture(SpectralMeasure):
                         np.multiply(quadrature, columns[j], out=to_means[q][j][rows])
                     if to_sigmas[q][j] is not None:
                         np.multiply(-k, (2 * math.pi * sigma[j] * columns[j]) ** 2, out=to_sigmas[q][j][rows])
-        np.fill_diagonal(K, self._mass())
-        return K
+        return lags.with_diagonal(K, self._mass())
 
     def _transport(self, u: np.ndarray, d: int) -> np.ndarray:
         q, rest, sign = choose_signed(u[:, 0], self.weights)

@@ -68,6 +68,8 @@ class Periodic(PointMasses):
     (array([0. , 0.5, 1. ]), array([0.46576 , 0.415821, 0.099878]))
     """
 
+    _nonnegative = True
+
     frequency: Any = positive(default=None)
     sigma: Any = positive(default=None)
 

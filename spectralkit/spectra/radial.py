@@ -38,8 +38,9 @@ class Radial(HasSigma):
     -----
     A family writes ``_profile(s)``, the kernel on a scaled squared distance. That gives the kernel, Gram matrices, all
     gradients and torch, and ``support``: a profile that is a kernel in every dimension is a mixture of Gaussians
-    (Schoenberg), so it decreases. A family whose kernel depends on the number of columns writes ``_profile_in(s, d)``
-    instead, and its own ``_support`` if it does not decrease. Each of these adds a capability:
+    (Schoenberg), so it decreases and is ``nonnegative``. A family whose kernel depends on the number of columns writes
+    ``_profile_in(s, d)`` instead, its own ``_support`` if it does not decrease, and ``_nonnegative = True`` if it is
+    nowhere negative. Each of these adds a capability:
 
     * ``_radius(u, d)``, the quantile function of :math:`|\omega/\sigma|`: ``polar``, and with it ``transport``;
     * ``_log_radial_density(v, d)``, log density at :math:`v = |\omega/\sigma|^2` for sigma 1: ``density``;
@@ -70,6 +71,8 @@ class Radial(HasSigma):
     _marginal_isf: ClassVar[Any] = None
 
     def _has(self, capability: str, d: int) -> bool:
+        if capability == "nonnegative" and self._nonnegative is None:
+            return type(self)._profile_in is Radial._profile_in
         general = HOOKS.get(capability, "")
         if capability in _RADIAL_HOOKS and getattr(type(self), general) is getattr(Radial, general):
             hook = _RADIAL_HOOKS[capability]
@@ -96,27 +99,28 @@ class Radial(HasSigma):
         tau_j)^2.
         """
         sigma = np.asarray(self.sigma, dtype=lags.like.dtype)
-        s = lags.squared(sigma)
+        squares = lags.squared(sigma)
         to_sigma, to_shape = out[: sigma.size], out[sigma.size :]
-        shape_slopes = [None if slot is None else np.empty_like(s) for slot in to_shape]
-        k = np.empty_like(s)
+        shape_slopes = [None if slot is None else np.empty_like(squares) for slot in to_shape]
+        k = np.empty_like(squares)
+        s, flat_k = squares.reshape(-1), k.reshape(-1)
         for start in range(0, len(s), _PAIRS_PER_BLOCK):
             block = slice(start, start + _PAIRS_PER_BLOCK)
             for measure, slope in zip(self._shape_directions(), shape_slopes, strict=True):
                 if slope is not None:
-                    slope[block] = measure._profile_in(s[block], lags.d).full_slope()
+                    slope.reshape(-1)[block] = measure._profile_in(s[block], lags.d).full_slope()
             z = self._profile_in(Dual(s[block], 2 * s[block]), lags.d)
-            k[block] = z.value
+            flat_k[block] = z.value
             if sigma.ndim:
                 s[block] = np.divide(z.slope, s[block], out=np.zeros_like(z.value), where=s[block] > 0)
             else:
                 s[block] = z.slope
         if sigma.ndim == 0 and to_sigma[0] is not None:
-            lags.expand(s, 0.0, to_sigma[0])
+            lags.expand(squares, 0.0, to_sigma[0])
         if sigma.ndim:
             for j, slot in enumerate(to_sigma):
                 if slot is not None:
-                    lags.expand(s * (sigma[j] * lags.column(j)) ** 2, 0.0, slot)
+                    lags.expand(squares * (sigma[j] * lags.column(j)) ** 2, 0.0, slot)
         for slope, slot in zip(shape_slopes, to_shape, strict=True):
             if slot is not None:
                 lags.expand(slope, 0.0, slot)
@@ -240,8 +244,8 @@ class Gaussian(Radial):
 
     def _covariance_gradient(self, lags: Lags, out: list[np.ndarray | None]) -> np.ndarray:
         """Both derivatives are multiples of the kernel: in blocks of rows, each matrix is written once."""
-        n, sigma = len(lags.like), np.asarray(self.sigma, dtype=lags.like.dtype)
-        K = np.empty((n, n), dtype=lags.like.dtype)
+        sigma = np.asarray(self.sigma, dtype=lags.like.dtype)
+        K = np.empty(lags.shape, dtype=lags.like.dtype)
         for rows, pairs in lags.row_blocks():
             s = pairs.squared(sigma)
             k = K[rows] = self._profile(s)

@@ -20,10 +20,10 @@ SPECTRUM_LAWS: list[Law] = []
 def check_spectrum(measure: SpectralMeasure, d: int, seed: int = 0) -> dict[str, str]:
     r"""Run the laws of spectral measures.
 
-    Among them: k(0) is the mass; k is even, bounded by k(0) and positive semi-definite; the mean of
-    :math:`\mu\cos 2\pi\omega\cdot\tau` over draws is k within six standard errors; the density integrates to the mass
-    and transforms to k; gradients equal finite differences; sums and products of kernels and samplers agree; NumPy
-    equals torch; clone, pickle, repr and replace.
+    Among them: k(0) is the mass; k is even, bounded by k(0), positive semi-definite and, where that is declared,
+    nowhere negative; the mean of :math:`\mu\cos 2\pi\omega\cdot\tau` over draws is k within six standard errors; the
+    density integrates to the mass and transforms to k; gradients equal finite differences; sums and products of kernels
+    and samplers agree; NumPy equals torch; clone, pickle, repr and replace.
 
     Parameters
     ----------
@@ -67,6 +67,20 @@ def _the_kernel_is_even_and_bounded_by_its_mass(case: SpectrumCase) -> None:
     assert (np.abs(k) <= case.mass * (1 + 1e-12)).all(), f"|k| / mass up to {np.abs(k).max() / case.mass}"
 
 
+@law(SPECTRUM_LAWS, "nonnegative")
+def _a_kernel_declared_nonnegative_is_nowhere_negative(case: SpectrumCase) -> None:
+    """A sum of cosines that is positive in truth is rounded: its terms by an eps, their phases by an eps of them."""
+    lengths = 2.0 ** np.linspace(-4, 10, 700)
+    directions = case.rng(12).normal(size=(len(lengths), case.d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    tau = directions * (case.length * lengths)[:, None]
+    k = case.measure.characteristic(tau)
+    rounding = 4 * np.finfo(np.float64).eps * (1 + 2 * math.pi * lengths) * case.mass
+    if (k < -rounding).any():
+        worst = np.argmin(k + rounding)
+        raise AssertionError(f"k / mass = {k[worst] / case.mass:.3g} at the lag {tau[worst]}")
+
+
 @law(SPECTRUM_LAWS)
 def _gram_matrices_are_the_kernel_of_lags_and_positive(case: SpectrumCase) -> None:
     K = case.measure.gram(case.points)
@@ -95,7 +109,11 @@ def _gradients_are_finite_differences(case: SpectrumCase) -> None:
         ) / 2
         np.testing.assert_allclose(G[i] * step, difference, rtol=1e-6, atol=2e-12 * case.mass, err_msg=f"parameter {i}")
     free = np.arange(len(theta)) % 2 == 0
-    np.testing.assert_array_equal(measure.gram_gradient(case.points, free)[1], G[free])
+    np.testing.assert_array_equal(measure.gram_gradient(case.points, free=free)[1], G[free])
+    K_of_two, G_of_two = measure.gram_gradient(case.points, case.points[:5], free=free)
+    np.testing.assert_allclose(K_of_two, K[:, :5], rtol=0, atol=2e-12 * case.mass)
+    for slope, expected, step in zip(G_of_two, G[free], steps[free], strict=True):
+        np.testing.assert_allclose(slope * step, expected[:, :5] * step, rtol=1e-9, atol=2e-12 * case.mass)
 
 
 @law(SPECTRUM_LAWS, "transport")
@@ -321,7 +339,7 @@ def _terms_add_up_to_the_measure(case: SpectrumCase) -> None:
 
 @law(SPECTRUM_LAWS)
 def _missing_capabilities_and_wrong_columns_are_refused(case: SpectrumCase) -> None:
-    refusable = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "gaussian"}
+    refusable = {"transport", "polar", "density", "atoms", "cutoff", "support", "mgf", "gaussian", "nonnegative"}
     for name in refusable - case.measure.capabilities(case.d):
         try:
             case.measure.require(name, d=case.d)
