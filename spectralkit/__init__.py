@@ -1,5 +1,6 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
+from spectralkit.attention import NadarayaWatsonClassifier, NadarayaWatsonRegressor
 from spectralkit.explanation import FourierExplanation
 from spectralkit.features import (
     ApproximationWarning,
@@ -46,6 +47,8 @@ __all__ = [
     "LadderFeatures",
     "Laplacian",
     "Matern",
+    "NadarayaWatsonClassifier",
+    "NadarayaWatsonRegressor",
     "Periodic",
     "PositiveRandomFeatures",
     "RationalQuadratic",

@@ -1,0 +1,92 @@
+"""Averages over rows that are kept: what the estimators have learnt by the exact method or by transforms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spectralkit.attention._fast import FastSums, why_not_fast
+from spectralkit.attention._leave_one_out import Errors, best_bandwidth, leave_one_out
+from spectralkit.attention._rows import Rows
+from spectralkit.attention._smoother import Smoother, effective_counts
+from spectralkit.attention._weighting import Weighting
+
+__all__ = ["RowModel"]
+
+MANY = 20_000  # distinct rows from which "auto" takes transforms, where they can be had
+
+
+class RowModel:
+    """Rows, how they weigh, and the method by which they are summed.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows.
+    weighting : Weighting
+        The kernel with its bandwidth.
+    method : {"exact", "nufft"}
+        How sums are computed.
+    note : str
+        Why it is not the other method, where that was a choice.
+    """
+
+    def __init__(self, rows: Rows, weighting: Weighting, smoother: Smoother, method: str) -> None:
+        self.rows, self.weighting, self._smoother = rows, weighting, smoother
+        self.method, self.note = _chosen(method, weighting, smoother)
+        self._fast: FastSums | None = None
+        self._errors: Errors | None = None
+
+    def estimates(self, X: np.ndarray) -> np.ndarray:
+        """Local fits of the targets (m, t)."""
+        if self.method == "nufft" and self._fast is None:
+            self._fast = self._smoother.fast(self.weighting)
+        return self._smoother.estimates(self.weighting, X, fast=self._fast) + self.rows.mean
+
+    def deviations(self, X: np.ndarray) -> np.ndarray:
+        """Square roots of the local averages of squared leave-one-out errors (m, t)."""
+        which, squares, weights = self.errors
+        some = Rows.of(self.rows.X[which], squares, weights)
+        averages = self._smoother.averages(self.weighting, X, some, self.method == "nufft")
+        return np.sqrt(np.maximum(averages, 0.0))
+
+    def effective_counts(self, X: np.ndarray) -> np.ndarray:
+        """Effective numbers of rows (m,)."""
+        pair = self.weighting, self.weighting.squared
+        return effective_counts(*(self._smoother.weights(each, X, self.method == "nufft") for each in pair))
+
+    @property
+    def errors(self) -> Errors:
+        """Leave-one-out errors, computed when they are first asked for."""
+        if self._errors is None:
+            self._errors = leave_one_out(self._smoother, [self.weighting], self.method == "nufft")[0]
+        return self._errors
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_fast": None}
+
+
+def with_bandwidth(form: Weighting, smoother: Smoother, bandwidth: Any, method: str) -> Weighting:
+    """The weighting with its bandwidth: its own, the one that is given, or the one with the smallest errors."""
+    rows = smoother.rows
+    if not form.is_open:
+        return form
+    if isinstance(bandwidth, str):
+        wants_fast = method == "nufft" or (method == "auto" and len(rows.X) >= MANY)
+        is_fast = wants_fast and smoother.neighbours is None
+        return form.at(best_bandwidth(smoother, form, bandwidth == "loo_per_column", is_fast))
+    scale = 1.0 if smoother.neighbours is None else smoother.scale
+    return form.at(np.broadcast_to(np.asarray(bandwidth, dtype=float), smoother.scale.shape) * scale)
+
+
+def _chosen(method: str, weighting: Weighting, smoother: Smoother) -> tuple[str, str]:
+    """The method, and why it is not the other one."""
+    if method == "exact":
+        return "exact", ""
+    if method == "auto" and len(smoother.rows.X) < MANY:
+        return "exact", f"method='auto' takes the exact method for fewer than {MANY} distinct rows."
+    if smoother.neighbours is not None:
+        return "exact", "method='nufft' needs one bandwidth for all queries, and n_neighbors gives each its own."
+    why_not = why_not_fast(weighting, smoother.rows)
+    return ("nufft", "") if why_not is None else ("exact", why_not)

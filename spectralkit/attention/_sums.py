@@ -1,0 +1,224 @@
+"""Sums over rows with their weights at each query: the exact method, in blocks, with memory for the results only."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from spectralkit._loops.softmax import ROWS_PER_BLOCK, softmax_sums
+from spectralkit._parallel import for_row_blocks
+from spectralkit.attention._weighting import Exponential, Weighting
+
+__all__ = ["Sums", "exact_sums"]
+
+# Logarithms of weights may be off by so much from rounding, in float32 and in float64, before the next better way of
+# computing them is taken: float64, then differences of points instead of products.
+_ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
+_QUERIES, _KEYS = 128, 4096  # of a block of weights, 4 MB
+
+
+class Sums(NamedTuple):
+    """Sums over rows with their weights at each query, all of them over e^log_scale.
+
+    Attributes
+    ----------
+    log_scale : ndarray of shape (m,)
+        Minus infinity where no row has weight.
+    total : ndarray of shape (m,)
+        Sums of the weights; zero where no row has weight.
+    values : ndarray of shape (m, k)
+        Sums of weights times values.
+    slopes : ndarray of shape (p, m, 1 + k), optional
+        Derivatives of total and values, at fixed log_scale, to the logarithms of p bandwidths.
+    """
+
+    log_scale: np.ndarray
+    total: np.ndarray
+    values: np.ndarray
+    slopes: np.ndarray | None = None
+
+    @classmethod
+    def empty(cls, m: int, k: int, slopes: int = 0) -> Self:
+        """Room for the sums of m queries."""
+        return cls(np.empty(m), np.empty(m), np.empty((m, k)), np.empty((slopes, m, 1 + k)) if slopes else None)
+
+    def averages(self) -> np.ndarray:
+        """Sums of values over the total, (m, k); zeros where no row has weight."""
+        return np.divide(
+            self.values, self.total[:, None], out=np.zeros_like(self.values), where=self.total[:, None] > 0
+        )
+
+    def put(self, where: Any, part: Sums) -> None:
+        """Write the sums of some of the queries."""
+        self.log_scale[where], self.total[where], self.values[where] = part.log_scale, part.total, part.values
+
+
+def exact_sums(
+    weighting: Weighting,
+    queries: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    values: np.ndarray,
+    *,
+    centre: np.ndarray,
+    radius: np.ndarray | None = None,
+    own: np.ndarray | None = None,
+    slopes: bool = False,
+    single: bool = False,
+    n_jobs: int | None = None,
+) -> Sums:
+    """Sums of ``weights * values`` with the kernel's weights of all rows at each query.
+
+    Parameters
+    ----------
+    weighting : Weighting
+        The kernel.
+    queries, rows : ndarray of shape (m, d) and (n, d)
+        Points.
+    weights : ndarray of shape (n,)
+        Repetitions of the rows.
+    values : ndarray of shape (n, k)
+        What is summed.
+    centre : ndarray of shape (d,)
+        A point amid the rows, from which they are counted.
+    radius : ndarray of shape (m,), optional
+        Factor on the bandwidth at each query.
+    own : ndarray of shape (m,), optional
+        Number of a row that each query leaves out.
+    slopes : bool, default=False
+        Whether to give derivatives; not for exponential weights.
+    single : bool, default=False
+        Whether float32 rows may be computed with in float32, where rounding allows it.
+    n_jobs : int, optional
+        Number of threads.
+    """
+    if not isinstance(weighting, Exponential):
+        return _by_differences(weighting, queries, rows, weights, values, radius, own, slopes, n_jobs)
+    products = _Products(weighting, queries, rows, weights, values, centre, radius, own)
+    exact = products.within(np.dtype(np.float64)) | weighting.keys_count
+    fast = exact & products.within(rows.dtype) if single and rows.dtype == np.float32 else np.zeros_like(exact)
+    sums = Sums.empty(len(queries), values.shape[1])
+    for dtype, chosen in ((np.float32, fast), (np.float64, exact & ~fast)):
+        if chosen.any():
+            sums.put(chosen, products.sums(dtype, chosen, n_jobs))
+    rest = ~exact
+    if rest.any():
+        r, left_out = (None if a is None else a[rest] for a in (radius, own))
+        sums.put(rest, _by_differences(weighting, queries[rest], rows, weights, values, r, left_out, False, n_jobs))
+    return sums
+
+
+def by_products(weighting: Weighting, X: np.ndarray) -> bool:
+    """Whether logarithms of weights come from products of points with this extent, in float64 at least."""
+    if not isinstance(weighting, Exponential):
+        return False
+    largest = float(np.square(np.ptp(X, axis=0) / weighting.bandwidth).sum())
+    double = np.dtype(np.float64)
+    return bool(weighting.keys_count or largest * np.finfo(double).eps <= _ROUNDING[double])
+
+
+class _Products:
+    """Exponential weights from products of points: what `softmax_sums` takes."""
+
+    def __init__(
+        self,
+        weighting: Exponential,
+        queries: np.ndarray,
+        rows: np.ndarray,
+        weights: np.ndarray,
+        values: np.ndarray,
+        centre: np.ndarray,
+        radius: np.ndarray | None,
+        own: np.ndarray | None,
+    ) -> None:
+        keys = (rows - centre) / weighting.bandwidth
+        q = (queries if weighting.keys_count else queries - centre) / weighting.bandwidth
+        squares = np.einsum("ij,ij->i", keys, keys)
+        longest, lengths = math.sqrt(squares.max()), np.sqrt(np.einsum("ij,ij->i", q, q))
+        self.largest = lengths * longest + (0 if weighting.keys_count else 0.5 * longest**2)
+        bias = np.log(weights)
+        if radius is not None:  # one column more: minus half the squared length of a key, by its own scale
+            q = np.column_stack([q, np.ones(len(q))]) / radius[:, None] ** 2
+            keys = np.column_stack([keys, -0.5 * squares])
+            self.largest /= radius**2
+        elif not weighting.keys_count:
+            bias -= 0.5 * squares
+        self.queries, self.keys, self.bias, self.values, self.own = q, keys, bias, values, own
+
+    def within(self, dtype: np.dtype) -> np.ndarray:
+        """For which queries the rounding of products in this dtype may be put up with."""
+        return self.largest * np.finfo(dtype).eps <= _ROUNDING[dtype]
+
+    def sums(self, dtype: Any, chosen: np.ndarray, n_jobs: int | None) -> Sums:
+        """The sums of some of the queries, with logarithms of weights to base 2 in the loop."""
+        base = 1 / math.log(2)
+        everything = bool(chosen.all())
+        q = ((self.queries if everything else self.queries[chosen]) * base).astype(dtype)
+        keys = np.ascontiguousarray(self.keys.T, dtype=dtype)
+        bias, values = (self.bias * base).astype(dtype), np.ascontiguousarray(self.values.T, dtype=dtype)
+        own = None if self.own is None else self.own[chosen]
+        sums = Sums.empty(len(q), len(values))
+
+        def work(block: slice) -> None:
+            left_out = None if own is None else (own[block], own[block] + 1)
+            out = sums.values[block], sums.total[block], sums.log_scale[block]
+            softmax_sums(q[block], keys, bias, values, *out, left_out=left_out)
+
+        for_row_blocks(work, len(q), ROWS_PER_BLOCK, n_jobs)
+        sums.log_scale[:] *= math.log(2)
+        return sums
+
+
+def _by_differences(
+    weighting: Weighting,
+    queries: np.ndarray,
+    rows: np.ndarray,
+    weights: np.ndarray,
+    values: np.ndarray,
+    radius: np.ndarray | None,
+    own: np.ndarray | None,
+    slopes: bool,
+    n_jobs: int | None,
+) -> Sums:
+    """The sums from blocks of weights, in float64; what is right at any distance."""
+    queries, rows = queries.astype(np.float64, copy=False), rows.astype(np.float64, copy=False)
+    weighted = np.column_stack([weights, weights[:, None] * values])
+    sums = Sums.empty(len(queries), values.shape[1], len(weighting.bandwidth) if slopes else 0)
+
+    def work(block: slice) -> None:
+        q, r = queries[block], None if radius is None else radius[block]
+        top, total = np.full(len(q), -np.inf), np.zeros((len(q), weighted.shape[1]))
+        gradient = np.zeros((len(weighting.bandwidth) if slopes else 0, *total.shape))
+        for start in range(0, len(rows), _KEYS):
+            part = slice(start, min(start + _KEYS, len(rows)))
+            k = weighting.block(q, rows[part], r)
+            outside = None if own is None else _positions(own[block], part)
+            if outside is not None:
+                k[outside] = -np.inf if weighting.in_logarithms else 0.0
+            if weighting.in_logarithms:
+                higher = np.maximum(top, k.max(axis=1))
+                reference = np.where(np.isfinite(higher), higher, 0.0)
+                total *= np.exp(np.where(np.isfinite(top), top - reference, -np.inf))[:, None]
+                top = higher
+                k = np.exp(k - reference[:, None])
+            total += k @ weighted[part]
+            if slopes:
+                for j, slope in enumerate(weighting.slopes(q, rows[part], r)):
+                    if outside is not None:
+                        slope[outside] = 0.0
+                    gradient[j] += slope @ weighted[part]
+        if not weighting.in_logarithms:
+            top = np.where(total[:, 0] > 0, 0.0, -np.inf)
+        sums.log_scale[block], sums.total[block], sums.values[block] = top, total[:, 0], total[:, 1:]
+        if sums.slopes is not None:
+            sums.slopes[:, block] = gradient
+
+    for_row_blocks(work, len(queries), _QUERIES, n_jobs)
+    return sums
+
+
+def _positions(own: np.ndarray, part: slice) -> tuple[np.ndarray, np.ndarray]:
+    here = np.flatnonzero((own >= part.start) & (own < part.stop))
+    return here, own[here] - part.start
