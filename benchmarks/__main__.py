@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
+from benchmarks import attention, footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._bars import bars, in_words
 from benchmarks._environment import describe
 from benchmarks._report import PAGES, ROOT, rewrite
@@ -25,6 +25,7 @@ from benchmarks._results import (
     longer_than_local,
     longer_than_peer,
     longer_than_products,
+    longer_than_torch,
     missing,
     save,
     times_as_long,
@@ -238,6 +239,29 @@ def measure_ridge(quick: bool) -> list[dict[str, Any]]:
     return found
 
 
+def measure_attention(quick: bool) -> list[dict[str, Any]]:
+    """Measure kernel regression and print each record."""
+    found = []
+    for record in attention.measure(quick):
+        found.append(record)
+        seconds = {name: in_words(Spread.of(times), " s") for name, times in record["seconds"].items() if times}
+        words = [f"{name} {times}" for name, times in seconds.items()]
+        if record["what"] == "exact":
+            ratios = {kernel: longer_than_torch(record, kernel) for kernel in attention.KERNELS}
+            words += [f"{kernel} / torch {in_words(ratio)}" for kernel, ratio in ratios.items() if ratio]
+            words.append(f"peak beyond what was held before: {(record['peak'] - record['before']) / 1e6:.3g} MB")
+        elif record["what"] == "many":
+            words.append(f"bandwidth found {record['bandwidth']}, method {record['method']}")
+        elif record["what"] == "accuracy":
+            words += [f"{difference:g} at {factor} deviations" for factor, difference in record["differences"].items()]
+        else:
+            bandwidths, errors = record["bandwidths"], record["errors"]
+            words += [f"{name}: {values}, error {errors[name]}" for name, values in bandwidths.items()]
+        shape = f"n = {record['n']}, d = {record['d']}" + (f", {record['dtype']}" if "dtype" in record else "")
+        print(f"  {record['what']}, {shape}: {', '.join(words)}", flush=True)
+    return found
+
+
 def measure_imports(quick: bool) -> dict[str, list[float]]:
     """Time imports and print them, with the three differences that may be called "what spectralkit adds"."""
     found = footprint.measure_imports(repeats=3 if quick else 7)
@@ -257,6 +281,7 @@ TITLES = {
     "positive_error": "Variance of positive features over the squared kernel, d features for d columns, by z",
     "kernels": "Kernels of Gaussian processes: time as a multiple of scikit-learn's, by turns, and seconds",
     "ridge": "Ridge regression: fits beside the products alone, with the peak of memory; a search; Dask",
+    "attention": "Kernel regression: attention beside torch, many rows by transforms, a search beside statsmodels",
     "imports": "Seconds of imports in fresh interpreters",
 }
 MEASUREMENTS = {
@@ -267,6 +292,7 @@ MEASUREMENTS = {
     "positive_error": measure_positive,
     "kernels": measure_kernels,
     "ridge": measure_ridge,
+    "attention": measure_attention,
     "imports": measure_imports,
 }
 

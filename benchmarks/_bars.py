@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from benchmarks import kernel_error, kernels, positive_error, ridge, transform, variants
+from benchmarks import attention, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._results import (
     Results,
+    faster_than_statsmodels,
     import_seconds,
     least_gain,
     longer_than_peer,
     longer_than_products,
+    longer_than_torch,
+    of_attention,
     of_kernels,
     of_ridge,
     standard_errors_off,
@@ -38,6 +42,11 @@ PERIODOGRAM_SECONDS, SAMPLED_SECONDS = 1.0, 1.0
 SLOWER_THAN_PRODUCTS = {"gcv": 1.5, "loo": 4}
 PEAK_OF_FIT = 0.6  # GB, of the whole process
 FASTER_THAN_SEARCH, LESS_R2 = 10, 0.01
+SLOWER_THAN_TORCH = 1.5
+PEAK_OF_PREDICT = 50  # MB, of 20 000 queries, for which a float32 number for each pair takes 1600
+LEAVE_ONE_OUT_SECONDS = 5.0  # of twelve bandwidths
+FASTER_THAN_STATSMODELS, LARGER_ERROR = 50, 1e-4  # the error by so much of itself, at which a descent may end
+ERROR_OF_TRANSFORMS = 1e-8  # standard deviations of y
 IMPORT_SECONDS = 0.3
 
 
@@ -67,6 +76,8 @@ def bars(results: Results) -> Iterator[Bar]:
         yield from bars_of_kernels(results)
     if "ridge" in results:
         yield from bars_of_ridge(results)
+    if "attention" in results:
+        yield from bars_of_attention(results)
     if "imports" in results:
         beyond = {
             "`import sklearn`": import_seconds(results, "spectralkit", "sklearn"),
@@ -221,6 +232,54 @@ def bars_of_ridge(results: Results) -> Iterator[Bar]:
             f"{ours:.4f}, {theirs:.4f}",
             f"at most {LESS_R2} less",
             ours >= theirs - LESS_R2,
+        )
+
+
+def bars_of_attention(results: Results) -> Iterator[Bar]:
+    """Yield the goals for kernel regression; the median over rounds decides."""
+    d, dtype = attention.MAIN_SHAPE
+    if record := of_attention(results, "exact", d=d, dtype=dtype):
+        what = f"exact, n = {record['n']}, d = {d}, {dtype}: "
+        for kernel in attention.KERNELS:
+            if found := longer_than_torch(record, kernel):
+                goal, holds = f"<= {SLOWER_THAN_TORCH}", found.median <= SLOWER_THAN_TORCH
+                yield Bar(f"{what}{kernel} / torch's attention", in_words(found), goal, holds)
+        peak = (record["peak"] - record["before"]) / 1e6
+        yield Bar(what + "peak of predict", f"{peak:.3g} MB", f"< {PEAK_OF_PREDICT} MB", peak < PEAK_OF_PREDICT)
+    if record := of_attention(results, "many"):
+        what = f"transforms, n = {record['n']}: leave-one-out, {record['bandwidths']} bandwidths"
+        yield bar_of_seconds(what, record["seconds"][attention.LEAVE_ONE_OUT], LEAVE_ONE_OUT_SECONDS)
+    if record := of_attention(results, "accuracy"):
+        most = max(record["differences"].values())
+        yield Bar(
+            f"transforms, n = {record['n']}, {record['queries']} queries: error in deviations of y",
+            f"{most:.2g}",
+            f"<= {ERROR_OF_TRANSFORMS:g}",
+            most <= ERROR_OF_TRANSFORMS,
+        )
+    for n in attention.SEARCH_ROUNDS:
+        if record := of_attention(results, "search", n=n):
+            yield from bars_of_bandwidths(record)
+
+
+def bars_of_bandwidths(record: Mapping[str, Any]) -> Iterator[Bar]:
+    """Yield the goals for a search for bandwidths; those beside statsmodels only if it was there."""
+    what = f"bandwidths, n = {record['n']}, d = {record['d']}: "
+    for name in attention.SEARCHES:
+        if found := faster_than_statsmodels(record, name):
+            goal, holds = f">= {FASTER_THAN_STATSMODELS}", found.median >= FASTER_THAN_STATSMODELS
+            yield Bar(f"{what}statsmodels / {name}", in_words(found), goal, holds)
+    ours = [value for name in attention.SEARCHES for value in record["bandwidths"][name]]
+    holds = all(0 < value < math.inf for value in ours)
+    yield Bar(what + "ours", f"{min(ours):.3g} to {max(ours):.3g}", "positive, finite", holds)
+    theirs = record["errors"].get(attention.PEER)
+    if theirs is not None:
+        found = record["errors"]["loo_per_column"]
+        yield Bar(
+            what + "error of loo_per_column, statsmodels behind",
+            f"{found:.6f}, {theirs:.6f}",
+            f"at most {LARGER_ERROR:g} larger",
+            found <= theirs * (1 + LARGER_ERROR),
         )
 
 

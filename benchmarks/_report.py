@@ -7,15 +7,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
+from benchmarks import attention, footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._results import (
     Results,
     error,
+    faster_than_statsmodels,
     import_seconds,
     least_gain,
     longer_than_local,
     longer_than_peer,
     longer_than_products,
+    longer_than_torch,
+    of_attention,
     of_kernels,
     of_ridge,
     slowest,
@@ -36,6 +39,7 @@ PAGES = (
     ROOT / "docs" / "choosing.md",
     ROOT / "docs" / "antialiasing.md",
     ROOT / "docs" / "positive_features.md",
+    ROOT / "docs" / "attention.md",
 )
 BLOCK = re.compile(
     r"(?P<start><!-- benchmark table(?:: (?P<name>[^>]+?))? -->\n).*?(?P<end><!-- end of benchmark table -->)",
@@ -384,6 +388,97 @@ def variances_of_positive(results: Results) -> str:
     return table(heads, rows) + "\n\n" + words
 
 
+def kernel_regression(results: Results) -> str:
+    """Return what is measured of kernel regression: exact sums, many rows, their accuracy, and searches."""
+    here = results["environment"]
+    numba = "compiled by numba" if here["numba_used"] else "without numba"
+    searches = [of_attention(results, "search", n=n) for n in attention.SEARCH_ROUNDS]
+    paragraphs = [
+        f"Measured by `python -m benchmarks`, in fresh interpreters and by turns, on {here['processors']} processors: "
+        f"spectralkit {here['spectralkit']} ({numba}){attention_versions(results)}. Times are medians; ratios are "
+        "medians over rounds, with the smallest and the largest behind them.",
+        f'`predict` of {thousands(attention.ROWS)} queries from as many rows, `method="exact"`, `n_jobs=-1`, beside '
+        '`scaled_dot_product_attention` of torch with as many threads. "Memory" is the peak of the process beyond '
+        f"what it held before; a float32 number for each pair would take {4 * attention.ROWS**2 / 1e9:.1f} GB:",
+        table(
+            (
+                *("columns of X, and of y", "dtype", "softmax", "Gaussian", "torch"),
+                *("softmax, times as long", "Gaussian, times as long", "memory"),
+            ),
+            (row_of_exact(results, d, dtype) for d, dtype in attention.EXACT_ROUNDS),
+        ),
+        *differences_in_words(results),
+        many_in_words(results),
+        "Bandwidths of two columns with the smallest leave-one-out error, on one thread, beside "
+        '`KernelReg(reg_type="lc", bw="cv_ls")` of statsmodels; errors are root mean squares:',
+        table(
+            (
+                *("rows", '`"loo"`', "times faster", '`"loo_per_column"`', "times faster", "statsmodels"),
+                *("error", "error, per column", "error, statsmodels", "bandwidths", "bandwidths of statsmodels"),
+            ),
+            map(row_of_bandwidths, searches),
+        ),
+    ]
+    return "\n\n".join(paragraphs)
+
+
+def attention_versions(results: Results) -> str:
+    """Return with which versions of packages that are not always there kernel regression was measured."""
+    versions = {k: v for record in results["attention"] for k, v in record.get("versions", {}).items()}
+    return "".join(f", {name} {versions[name]}" for name in (attention.TORCH, attention.PEER) if name in versions)
+
+
+def row_of_exact(results: Results, d: int, dtype: str) -> list[str]:
+    """Return times of exact sums, their ratios to torch's, and memory."""
+    record = of_attention(results, "exact", d=d, dtype=dtype)
+    times = [record["seconds"][name] for name in (*attention.KERNELS, attention.TORCH)]
+    ratios = [longer_than_torch(record, kernel) for kernel in attention.KERNELS]
+    peak = f"{(record['peak'] - record['before']) / 1e6:.2g} MB"
+    return [str(d), dtype, *(median(s) if s else "" for s in times), *(spread(r) if r else "" for r in ratios), peak]
+
+
+def differences_in_words(results: Results) -> list[str]:
+    """Return how far softmax attention is from torch's, in words; nothing where that was not there."""
+    records = [of_attention(results, "exact", d=d, dtype=dtype) for d, dtype in attention.EXACT_ROUNDS]
+    if any(record["difference"] is None for record in records):
+        return []
+    most = {dtype: max(r["difference"] for r in records if r["dtype"] == dtype) for dtype in transform.DTYPES}
+    words = " and ".join(f"{value:.1e} in {dtype}" for dtype, value in most.items())
+    return [f"No number of the softmax attention differs from torch's by more than {words}."]
+
+
+def many_in_words(results: Results) -> str:
+    """Return how long many rows take by transforms, and how far predictions are from those of the exact method."""
+    record, accuracy = of_attention(results, "many"), of_attention(results, "accuracy")
+    errors, fit, predict = (median(record["seconds"][name]) for name in attention.MANY_ROUNDS)
+    first, last, count = attention.FACTORS
+    most = max(accuracy["differences"].values())
+    return (
+        f"By transforms, for {thousands(record['n'])} rows of {record['d']} columns in {attention.CLUSTERS} clusters: "
+        f"leave-one-out errors of all rows for {count} bandwidths, from {first:g} to {last:g} standard deviations, "
+        f'take {errors}; `fit` with `bandwidth="loo"` takes {fit}; `fit` with the bandwidth that it finds, and '
+        f"`predict` of all rows, take {predict}. Of {thousands(accuracy['queries'])} predictions with each of "
+        f"{len(accuracy['differences'])} bandwidths none is off from the exact method's by more than {most:.1e} "
+        "standard deviations of y."
+    )
+
+
+def row_of_bandwidths(record: Mapping[str, Any]) -> list[str]:
+    """Return times of searches for bandwidths, ours and statsmodels', and what they find."""
+    cells = [thousands(record["n"])]
+    for name in attention.SEARCHES:
+        ratio = faster_than_statsmodels(record, name)
+        cells += [median(record["seconds"][name]), spread(ratio) if ratio else ""]
+    theirs = record["seconds"][attention.PEER]
+    cells.append(median(theirs) if theirs else "")
+    names = (*attention.SEARCHES, attention.PEER)
+    errors = [record["errors"].get(name) for name in names]
+    found = [record["bandwidths"].get(name) for name in names[1:]]
+    cells += ["" if error is None else f"{error:.5f}" for error in errors]
+    cells += ["" if each is None else ", ".join(f"{value:.3g}" for value in each) for each in found]
+    return cells
+
+
 def short(number: float, digits: int = 3) -> str:
     """Write a number with so many digits, or more where it is large, without an exponent."""
     return f"{number:#.{digits}g}".rstrip(".") if number < 10**digits - 0.5 else f"{number:.0f}"
@@ -427,4 +522,5 @@ TABLES: dict[str, Callable[[Results], str]] = {
     "times of footprints": times_of_footprints,
     "times of kernels": times_of_kernels,
     "variances of positive features": variances_of_positive,
+    "attention": kernel_regression,
 }

@@ -8,11 +8,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks import footprint, kernel_error, kernels, positive_error, ridge, transform, variants
+from benchmarks import attention, footprint, kernel_error, kernels, positive_error, ridge, transform, variants
 from benchmarks._timing import Spread
 
 PATH = Path(__file__).resolve().parent / "results.json"
-SECTIONS = ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "ridge", "imports")
+SECTIONS = (
+    "transform",
+    "variants",
+    "memory",
+    "kernel_error",
+    "positive_error",
+    "kernels",
+    "ridge",
+    "attention",
+    "imports",
+)
 FEWEST_ROUNDS, FEWEST_IMPORTS = 5, 7
 
 Results = Mapping[str, Any]
@@ -97,6 +107,7 @@ def missing(results: Results) -> list[str]:
                 lacking.append(f"positive_error: d = {d}, z = {z}")
     lacking += missing_kernels(results)
     lacking += missing_ridge(results)
+    lacking += missing_attention(results)
     lacking += [
         f"imports: {FEWEST_IMPORTS} of {name}"
         for name in footprint.IMPORTS
@@ -139,14 +150,27 @@ def missing_kernels(results: Results) -> list[str]:
 
 def missing_ridge(results: Results) -> list[str]:
     """Return what the measurements of ridge regression lack; times of Dask, which need not be there, may be None."""
+    return missing_rounds(results, "ridge", ridge)
+
+
+def missing_attention(results: Results) -> list[str]:
+    """Return what the measurements of kernel regression lack; times of torch and statsmodels may be None."""
+    lacking = missing_rounds(results, "attention", attention)
+    if of_attention(results, "accuracy", n=attention.MANY_ROWS, queries=attention.QUERIES) is None:
+        lacking.append("attention: accuracy")
+    return lacking
+
+
+def missing_rounds(results: Results, section: str, module: Any) -> list[str]:
+    """Return which rounds that a module wants a section lacks."""
     lacking = []
-    for what, keys, rounds in ridge.wanted():
-        record = of_ridge(results, what, **keys)
+    for what, keys, rounds in module.wanted():
+        record = first(results[section], what=what, **keys)
         where = ", ".join([what, *(f"{key} = {value}" for key, value in keys.items())])
         for name, number in rounds.items():
             times = record["seconds"].get(name, ()) if record else ()
-            if len(times or ()) < number and not (times is None and (what, name) in ridge.OPTIONAL):
-                lacking.append(f"ridge: {number} round{'s'[: number > 1]} of {name}, {where}")
+            if len(times or ()) < number and not (times is None and (what, name) in module.OPTIONAL):
+                lacking.append(f"{section}: {number} round{'s'[: number > 1]} of {name}, {where}")
     return lacking
 
 
@@ -195,6 +219,11 @@ def of_ridge(results: Results, what: str, **keys: Any) -> Mapping[str, Any] | No
     return first(results["ridge"], what=what, **keys)
 
 
+def of_attention(results: Results, what: str, **keys: Any) -> Mapping[str, Any] | None:
+    """Return the record of a measurement of kernel regression, or None."""
+    return first(results["attention"], what=what, **keys)
+
+
 def first(records: Iterable[Mapping[str, Any]], **keys: Any) -> Mapping[str, Any] | None:
     """Return the first record that has these entries, or None."""
     return next((r for r in records if all(r.get(key) == value for key, value in keys.items())), None)
@@ -217,6 +246,18 @@ def longer_than_local(record: Mapping[str, Any], name: str) -> Spread | None:
     if record["seconds"][name] is None:
         return None
     return times_faster(record, than=name, name=ridge.LOCAL)
+
+
+def longer_than_torch(record: Mapping[str, Any], kernel: str) -> Spread | None:
+    """Return how many times longer exact sums take than torch's attention, round by round; None if it is not there."""
+    return longer_than_peer(record, attention.TORCH, kernel)
+
+
+def faster_than_statsmodels(record: Mapping[str, Any], search: str) -> Spread | None:
+    """Return how many times faster a search is than statsmodels', round by round; None if that is not there."""
+    if record["seconds"][attention.PEER] is None:
+        return None
+    return times_faster(record, attention.PEER, search)
 
 
 def slowest_matrix(results: Results, call: str, n: int = kernels.MAIN_ROWS) -> tuple[Spread, Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 """spectralkit: estimators and Gaussian-process kernels designed in the frequency domain."""
 
-from spectralkit.attention import NadarayaWatsonClassifier, NadarayaWatsonRegressor
+from spectralkit.attention import NadarayaWatsonClassifier, NadarayaWatsonRegressor, SpectralKernelDensity
 from spectralkit.explanation import FourierExplanation
 from spectralkit.features import (
     ApproximationWarning,
@@ -53,6 +53,7 @@ __all__ = [
     "PositiveRandomFeatures",
     "RationalQuadratic",
     "SpectralKernel",
+    "SpectralKernelDensity",
     "SpectralMeasure",
     "SpectralMixture",
     "SpectralMixtureKernel",

@@ -10,10 +10,22 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from benchmarks import __main__ as command
-from benchmarks import _report, _results, footprint, kernel_error, kernels, positive_error, ridge, transform, variants
+from benchmarks import (
+    _report,
+    _results,
+    attention,
+    footprint,
+    kernel_error,
+    kernels,
+    positive_error,
+    ridge,
+    transform,
+    variants,
+)
 from benchmarks._bars import bars
 from benchmarks._environment import describe
 from benchmarks._timing import Spread, in_turns
+from spectralkit import NadarayaWatsonRegressor
 from spectralkit.moments import GramMoments
 
 RULES = (*kernel_error.RANDOM_RULES, *kernel_error.FIXED_RULES, kernel_error.PEER)
@@ -105,6 +117,27 @@ def made_up():
             | {"seconds": {"local": [0.5] * 5, "threads": [0.75] * 5, "cluster": [1.0] * 5}}
             | {"versions": {"dask": "2026.8.0", "distributed": "2026.8.0"}},
         ],
+        "attention": [
+            *(
+                {"what": "exact", "n": attention.ROWS, "d": d, "dtype": dtype, "before": 300_000_000}
+                | {"peak": 306_000_000 if d == 8 else 341_000_000}
+                | {"seconds": {"softmax": [0.3] * rounds, "gaussian": [0.32] * rounds, "torch": [0.2] * rounds}}
+                | {"difference": 1.2e-7 if dtype == "float32" else 3.1e-16, "versions": {"torch": "2.13.0"}}
+                for (d, dtype), rounds in attention.EXACT_ROUNDS.items()
+            ),
+            {"what": "many", "n": attention.MANY_ROWS, "d": 2, "bandwidths": 12, "method": "nufft"}
+            | {"seconds": {name: [4.0 * rounds] * rounds for name, rounds in attention.MANY_ROUNDS.items()}}
+            | {"bandwidth": [0.03, 0.04], "errors": [0.3] * 12},
+            {"what": "accuracy", "n": attention.MANY_ROWS, "d": 2, "queries": attention.QUERIES, "seconds": {}}
+            | {"methods": ["nufft"], "differences": {"0.02": 2.5e-11, "0.1": 1e-8}},
+            *(
+                {"what": "search", "n": n, "d": 2, "versions": {"statsmodels": "0.15.0"}}
+                | {"seconds": {"loo": [0.05] * r, "loo_per_column": [0.25] * r, "statsmodels": [10.0 + 2.5 * r] * r}}
+                | {"bandwidths": {"loo": [0.2, 0.25], "loo_per_column": [0.125, 0.375], "statsmodels": [0.125, -0.5]}}
+                | {"errors": {"loo": 0.34, "loo_per_column": 0.32001, "statsmodels": 0.32}}
+                for n, r in attention.SEARCH_ROUNDS.items()
+            ),
+        ],
         "imports": {
             name: [0.25 if name == "spectralkit" else 0.125] * _results.FEWEST_IMPORTS for name in footprint.IMPORTS
         },
@@ -146,7 +179,16 @@ def test_complete_results_lack_nothing_and_each_gap_is_named(made_up):
     assert _results.missing(made_up) == []
     for section in ("environment", *_results.SECTIONS):
         assert _results.missing({k: v for k, v in made_up.items() if k != section}) == [f"the section {section}"]
-    for section in ("transform", "variants", "memory", "kernel_error", "positive_error", "kernels", "ridge"):
+    for section in (
+        "transform",
+        "variants",
+        "memory",
+        "kernel_error",
+        "positive_error",
+        "kernels",
+        "ridge",
+        "attention",
+    ):
         shorter = copy.deepcopy(made_up)
         del shorter[section][0]
         assert _results.missing(shorter)
@@ -214,6 +256,38 @@ def test_ridge_lacks_what_was_not_measured_but_not_a_dask_that_is_not_there(made
     assert "Dask" not in _report.summary(changed)
 
 
+def test_attention_lacks_what_was_not_measured_but_not_packages_that_are_not_there(made_up):
+    def lacking(place, seconds):
+        changed = copy.deepcopy(made_up)
+        changed["attention"][place]["seconds"] |= seconds
+        return _results.missing(changed)
+
+    for record in made_up["attention"]:
+        without = made_up | {"attention": [other for other in made_up["attention"] if other is not record]}
+        assert len(_results.missing(without)) == max(len(record["seconds"]), 1)
+    assert lacking(0, {"gaussian": [0.3]}) == [
+        "attention: 7 rounds of gaussian, exact, n = 20000, d = 8, dtype = float32"
+    ]
+    assert lacking(0, {"torch": None}) == lacking(-1, {"statsmodels": None}) == []
+    assert len(lacking(0, {"softmax": None})) == len(lacking(-1, {"loo": None})) == 1
+    changed = copy.deepcopy(made_up)
+    for record in changed["attention"]:
+        record["versions"] = {}
+        if record["what"] == "exact":
+            record["seconds"]["torch"] = record["difference"] = None
+        elif record["what"] == "search":
+            record["seconds"]["statsmodels"] = None
+            del record["bandwidths"]["statsmodels"], record["errors"]["statsmodels"]
+    assert _results.missing(changed) == []
+    written = _report.kernel_regression(changed)
+    assert "| 8 | float32 | 300 ms | 320 ms |  |  |  | 6 MB |" in written
+    assert "| 400 | 50 ms |  | 250 ms |  |  | 0.34000 | 0.32001 |  | 0.125, 0.375 |  |" in written
+    assert "differs" not in written
+    assert len(list(bars(made_up))) - len(list(bars(changed))) == 2 + 2 * 3
+    changed["attention"][-1] |= {"errors": {"loo": 0.3, "loo_per_column": 0.3, "statsmodels": None}}
+    assert not [bar for bar in bars(changed) if "behind" in bar.what and "bandwidths" in bar.what]
+
+
 def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
     page = "a\n<!-- benchmark table -->\nstale\n<!-- end of benchmark table -->\nb\n"
     page += "".join(
@@ -253,6 +327,18 @@ def test_tables_have_the_numbers_and_rewriting_twice_changes_nothing(made_up):
         "2026.8.0) takes 1.5 (1.5 to 1.5) times as long over its threads and 2 (2 to 2) times as long on a cluster of "
         "2 processes." in written
     )
+    row = "| 300 ms | 320 ms | 200 ms | 1.5 (1.5 to 1.5) | 1.6 (1.6 to 1.6) "
+    assert f"| 8 | float32 {row}| 6 MB |" in written
+    assert f"| 64 | float64 {row}| 41 MB |" in written
+    assert "), torch 2.13.0, statsmodels 0.15.0. Times" in written
+    assert "would take 1.6 GB" in written
+    assert "torch's by more than 3.1e-16 in float64 and 1.2e-07 in float32." in written
+    assert "for 12 bandwidths, from 0.02 to 1 standard deviations, take 20 s; `fit`" in written
+    assert 'with `bandwidth="loo"` takes 4 s; `fit` with the bandwidth that it finds, and `predict` of all' in written
+    assert "rows, take 12 s. Of 1 000 predictions with each of 2 bandwidths none is off" in written
+    assert "by more than 1.0e-08 standard deviations of y" in written
+    assert "| 1 000 | 50 ms | 250 (250 to 250) | 250 ms | 50 (50 to 50) | 12.5 s | 0.34000 | 0.32001 | 0.32" in written
+    assert "| 0.125, 0.375 | 0.125, -0.5 |" in written
     for rows in written.split("\n\n"):  # every row of a table is as long as its head
         if rows.startswith("| "):
             assert len({line.count(" |") for line in rows.splitlines()}) == 1
@@ -267,7 +353,7 @@ def test_numbers_of_every_size_have_no_exponent():
 
 def test_goals_hold_or_not_by_the_median(made_up):
     verdicts = {bar.what: bar.holds for bar in bars(made_up)}
-    assert len(verdicts) == 59
+    assert len(verdicts) == 72
     main = "transform, d = 8, n = 50000, width 1024, "
     assert verdicts[main + "float64: RBFSampler / ours"]
     assert verdicts[main + "float64: ours / fill"]
@@ -295,8 +381,23 @@ def test_goals_hold_or_not_by_the_median(made_up):
     assert verdicts["ridge, power plant, n = 4784, width 512: R², GridSearchCV behind"]  # 0.0099 less
     assert not verdicts["ridge, concrete, n = 515, width 512: GridSearchCV / ours"]  # 8
     assert not verdicts["ridge, concrete, n = 515, width 512: R², GridSearchCV behind"]
+    main = "exact, n = 20000, d = 8, float32: "
+    assert verdicts[main + "softmax / torch's attention"]  # 1.5
+    assert not verdicts[main + "gaussian / torch's attention"]  # 1.6
+    assert verdicts[main + "peak of predict"]
+    assert not verdicts["transforms, n = 1000000: leave-one-out, 12 bandwidths"]  # 20 s
+    assert verdicts["transforms, n = 1000000, 1000 queries: error in deviations of y"]
+    assert verdicts["bandwidths, n = 400, d = 2: statsmodels / loo"]
+    assert verdicts["bandwidths, n = 400, d = 2: statsmodels / loo_per_column"]
+    assert verdicts["bandwidths, n = 1000, d = 2: ours"]
+    assert verdicts["bandwidths, n = 1000, d = 2: error of loo_per_column, statsmodels behind"]
     worse = copy.deepcopy(made_up)
     worse["kernels"][0] |= {"nll": 70.01}
+    worse["attention"][0]["peak"] = 350_000_000
+    worse["attention"][-3]["differences"]["0.1"] = 1.1e-8
+    worse["attention"][-2]["seconds"]["statsmodels"] = [12.0] * 3
+    worse["attention"][-2]["errors"]["statsmodels"] = 0.3199
+    worse["attention"][-1]["bandwidths"]["loo"][1] = -0.25
     worse["ridge"][0]["seconds"]["fit"] = [68.0, 68.0]
     for record in worse["positive_error"]:
         record["default"] = {1.0: 0.09, 2.0: 0.25, 4.0: 0.5}.get(record["z"], record["default"])
@@ -306,6 +407,11 @@ def test_goals_hold_or_not_by_the_median(made_up):
     assert not verdicts["positive features, d = 8, z <= 50: orthogonal FAVOR+ / default, least"]  # 0.8
     assert not verdicts["CO2, 200 months, mixture of 3: NLL"]
     assert not verdicts["ridge, gcv, d = 8, n = 1000000, width 2048: fit / products"]  # 1.51
+    assert not verdicts["exact, n = 20000, d = 8, float32: peak of predict"]
+    assert not verdicts["transforms, n = 1000000, 1000 queries: error in deviations of y"]
+    assert not verdicts["bandwidths, n = 400, d = 2: statsmodels / loo_per_column"]  # 48
+    assert not verdicts["bandwidths, n = 400, d = 2: error of loo_per_column, statsmodels behind"]
+    assert not verdicts["bandwidths, n = 1000, d = 2: ours"]
     assert list(bars({})) == []
 
 
@@ -598,6 +704,95 @@ def test_fits_with_dask_are_timed_where_it_is_there(monkeypatch):
     assert len(record["seconds"].pop("local")) == 1
     assert record["seconds"] == {"threads": None, "cluster": None}
     assert record["versions"] == {}
+
+
+def test_records_of_attention(monkeypatch):
+    programs = []
+    monkeypatch.setattr(
+        footprint, "run_python", lambda program: programs.append(program) or json.dumps({"what": "apart"})
+    )
+    assert list(attention.measure(quick=True)) == [{"what": "apart"}] * 4
+    assert len(list(attention.measure(quick=False))) == 8
+    calls = [program.split("json.dumps(attention.")[1][:-2] for program in programs]
+    rounds = f"many({attention.MANY_ROUNDS})"
+    assert calls[:4] == ["exact(8, 'float32', 7)", rounds, "accuracy()", "search(400, 3)"]
+    assert calls[4:8] == [f"exact({d}, '{dtype}', {number})" for (d, dtype), number in attention.EXACT_ROUNDS.items()]
+    assert calls[8:] == [rounds, "accuracy()", "search(400, 3)", "search(1000, 1)"]
+
+
+@pytest.mark.parametrize("dtype", transform.DTYPES)
+def test_exact_attention_is_timed_beside_torch_and_its_memory_is_counted(dtype, monkeypatch):
+    there = {"torch": "1"} if importlib.util.find_spec("torch") else {}
+    monkeypatch.setattr(attention, "version", there.get)
+    if there:
+        import torch
+
+        threads = torch.get_num_threads()
+    record = attention.exact(8, dtype, 2, n=300)
+    seconds = {name: len(times or ()) for name, times in record["seconds"].items()}
+    assert seconds == {"softmax": 2, "gaussian": 2, "torch": 2 * len(there)}
+    assert 5e7 < record["before"] <= record["peak"] < 1e11
+    assert record["versions"] == there
+    if there:
+        assert record["difference"] < (1e-14 if dtype == "float64" else 1e-5)
+        torch.set_num_threads(threads)
+    monkeypatch.setattr(attention, "version", {}.get)
+    record = attention.exact(2, dtype, 1, n=50)
+    assert (record["seconds"]["torch"], record["difference"], record["versions"]) == (None, None, {})
+
+
+@pytest.mark.parametrize(("d", "kernel"), [(d, kernel) for d in (8, 64) for kernel in attention.KERNELS])
+def test_exact_attention_is_computed_with_in_float32_even_for_the_longest_queries(d, kernel):
+    queries, X, y = attention.arrays(attention.ROWS, d, "float32")
+    longest = queries[np.argsort((queries**2).sum(axis=1))[-64:]]
+    model = attention.made(kernel, d)
+    found = model.fit(X, y).predict(longest)
+    exactly = model.fit(X.astype(float), y).predict(longest.astype(float))
+    errors = abs(found - exactly).max(axis=1)
+    assert errors.min() > 1e-11
+    assert errors.max() < 1e-4
+
+
+def test_many_rows_are_timed_and_their_predictions_are_those_of_the_exact_method(monkeypatch):
+    made, asked = attention.by_transforms, []
+
+    def by_transforms(bandwidth, method="nufft"):  # a search over few rows takes seconds by transforms
+        asked.append(bandwidth)
+        return made(0.1 if isinstance(bandwidth, str) else bandwidth, method)
+
+    monkeypatch.setattr(attention, "by_transforms", by_transforms)
+    record = attention.many(dict.fromkeys(attention.MANY_ROUNDS, 1), n=3000)
+    assert {name: len(times) for name, times in record["seconds"].items()} == dict.fromkeys(attention.MANY_ROUNDS, 1)
+    assert (record["bandwidths"], record["method"], record["bandwidth"]) == (12, "nufft", [0.1, 0.1])
+    assert asked[1] == "loo"
+    X, y = attention.clusters(3000)
+    model = NadarayaWatsonRegressor(bandwidth=0.02 * X.std(axis=0), method="exact").fit(X, y)
+    np.testing.assert_allclose(record["errors"][0], model.loo_error_, rtol=1e-4)
+    assert 0.3 < min(record["errors"]) < max(record["errors"]) < y.std()
+    record = attention.accuracy(n=3000, queries=200)
+    assert record["methods"] == ["nufft"]
+    assert list(record["differences"]) == ["0.02", "0.1", "0.5"]
+    assert all(0 < difference < 1e-8 for difference in record["differences"].values())
+
+
+def test_searches_for_bandwidths_are_compared_by_their_errors(monkeypatch):
+    there = {"statsmodels": "1"} if importlib.util.find_spec("statsmodels") else {}
+    monkeypatch.setattr(attention, "version", there.get)
+    record = attention.search(40, 1)
+    seconds = {name: len(times or ()) for name, times in record["seconds"].items()}
+    assert seconds == {"loo": 1, "loo_per_column": 1, "statsmodels": len(there)}
+    assert set(record["errors"]) == set(record["bandwidths"]) == {*attention.SEARCHES, *there}
+    assert record["errors"]["loo_per_column"] <= record["errors"]["loo"]
+    X, y = attention.surface(40)
+    weights = np.exp(-(((X[:, None] - X) / record["bandwidths"]["loo"]) ** 2).sum(axis=-1) / 2)
+    np.fill_diagonal(weights, 0)
+    error = np.sqrt(np.mean((y - weights @ y / weights.sum(axis=1)) ** 2))
+    np.testing.assert_allclose(record["errors"]["loo"], error, rtol=1e-5)
+    assert attention.error_with(X, y, np.array([-0.5, 1.0])) == attention.error_with(X, y, np.array([0.5, 1.0]))
+    assert attention.error_with(X, y, np.array([0.5, np.nan])) is attention.error_with(X, y, np.array([0.0, 1])) is None
+    monkeypatch.setattr(attention, "version", {}.get)
+    record = attention.search(40, 1)
+    assert (record["seconds"]["statsmodels"], record["versions"]) == (None, {})
 
 
 def test_kernel_errors_match_the_variance_of_independent_draws():

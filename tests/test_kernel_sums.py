@@ -1,5 +1,6 @@
 """Sums of kernels by Fourier transforms against the Gram matrices that they stand for, to the bound that they state."""
 
+import functools
 import pickle
 import time
 
@@ -288,6 +289,136 @@ def test_twelve_scales_of_a_hundred_thousand_points_take_less_than_a_second_and_
         assert (np.abs(found[i, :20] - oracle) <= allowed(sums, values, i)).all()
 
 
+# -- quadratic forms ---------------------------------------------------------------------------------------------------
+
+
+def three_columns(n):
+    rng = np.random.default_rng(n)
+    return np.column_stack([rng.normal(size=n), np.ones(n), 1e6 * rng.uniform(size=n)])
+
+
+@pytest.mark.parametrize(("d", "measure", "tol"), CASES, ids=lambda case: repr(case)[:60])
+def test_quadratic_forms_are_those_of_the_gram_matrix_to_the_bound(d, measure, tol):
+    X, values = cloud(300, d), three_columns(300)
+    found = KernelSums.quadratic_forms(measure, X, values, tol=tol)
+    oracle = np.einsum("it,ij,jt->t", values, measure.gram(X), values)
+    assert (np.abs(found - oracle) <= (tol + 1e-14) * float(measure.mass) * np.abs(values).sum(axis=0) ** 2).all()
+
+
+def exponential_with_itself(lags, length):
+    """Of exp(-|t| / l) in one column."""
+    return (length + abs(lags)) * np.exp(-abs(lags) / length)
+
+
+def matern_with_itself(d, length, nu, lags):
+    """The square of a Matern density is one of order 2 nu + d/2, of its own scale, up to a factor: that of k*k at 0."""
+    order = 2 * nu + d / 2
+    kernel = Matern.from_lengthscale(length * np.sqrt(order / nu), nu=order)
+    at_zero = Matern.from_lengthscale(length, nu=nu).density(np.zeros((1, d)))[0] ** 2
+    return kernel.characteristic(lags) * at_zero / kernel.density(np.zeros((1, d)))[0]
+
+
+CONVOLVED = {
+    **{
+        f"gaussian in {d}": (
+            d,
+            Gaussian.from_lengthscale(length),
+            lambda t, d=d, length=length: (
+                np.prod(np.sqrt(np.pi) * np.broadcast_to(length, d)) * np.exp(-((t / length) ** 2).sum(-1) / 4)
+            ),
+        )
+        for d, length in ((1, 1e-2), (2, np.array([0.05, 0.6])), (3, 0.2))
+    },
+    "exponential": (1, Matern.from_lengthscale(0.2, nu=0.5), lambda t: exponential_with_itself(t[..., 0], 0.2)),
+    "narrow exponential": (1, Laplacian.from_lengthscale(0.01), lambda t: exponential_with_itself(t[..., 0], 0.01)),
+    "laplacian in 2": (
+        2,
+        Laplacian.from_lengthscale([1.0, 0.5]),
+        lambda t: exponential_with_itself(t[..., 0], 1.0) * exponential_with_itself(t[..., 1], 0.5),
+    ),
+    "twice a matern of order 3/2 in 2": (
+        2,
+        2.0 * Matern.from_lengthscale(0.3, nu=1.5),
+        lambda t: 4 * matern_with_itself(2, 0.3, 1.5, t),
+    ),
+    "matern of order 1/2 in 3": (3, Matern.from_lengthscale(1.5, nu=0.5), lambda t: matern_with_itself(3, 1.5, 0.5, t)),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLVED)
+@pytest.mark.parametrize("tol", [1e-3, 1e-5, 1e-9])
+def test_kernels_convolved_with_themselves(name, tol):
+    d, measure, kernel = CONVOLVED[name]
+    if d == 3 or (d == 2 and "laplacian" in name):
+        tol = max(tol, 1e-5 if d == 2 else 1e-4)  # grids would be large
+    X, values = cloud(200, d), three_columns(200)
+    found = KernelSums.quadratic_forms(measure, X, values, convolved=True, tol=tol)
+    oracle = np.einsum("it,ij,jt->t", values, kernel(X[:, None] - X), values)
+    scale = float(measure.mass) * measure.density(np.zeros((1, d)))[0]
+    assert (np.abs(found - oracle) <= (tol + 1e-14) * scale * np.abs(values).sum(axis=0) ** 2).all()
+    assert_allclose(found[1:], oracle[1:], rtol=20 * tol)
+
+
+@pytest.mark.parametrize("measure", [RationalQuadratic.from_lengthscale(0.3, alpha=1.0), MIXTURE[1]], ids=repr)
+def test_squares_of_sums_are_integrated(measure):
+    """By the trapezoidal rule in space, whatever the signs of the kernel."""
+    X, values = cloud(30, 1), three_columns(30)[:, :2]
+    grid = np.linspace(-200, 200, 200_001)[:, None]
+    squares = (measure.gram(grid, X) @ values) ** 2
+    found = KernelSums.quadratic_forms(measure, X, values, convolved=True, tol=1e-7)
+    assert_allclose(found, np.trapezoid(squares, grid[:, 0], axis=0), rtol=1e-6)
+
+
+def test_quadratic_forms_have_the_shapes_of_measures_and_values_and_weights_are_repetitions():
+    X, times = cloud(40, 2), np.arange(40) % 3
+    measures = [Gaussian(1.0), Gaussian(3.0)]
+    for convolved in (False, True):
+        take = functools.partial(KernelSums.quadratic_forms, convolved=convolved)
+        several = take(measures, X, np.column_stack([times, times, np.ones(40)]))
+        assert several.shape == (2, 3)
+        assert take(measures, X, times).shape == (2,)
+        assert take(measures[0], X, np.ones((40, 2))).shape == (2,)
+        assert take(measures[0], X, np.ones((40, 0))).shape == (0,)
+        assert_allclose(take(measures, np.empty((0, 2)), np.empty(0)), [0, 0])
+        one = take(measures[1], X, times)
+        assert np.ndim(one) == 0
+        assert_allclose([one, take(measures[1], np.repeat(X, times, axis=0), np.ones(times.sum()))], several[1, 0])
+        assert_array_equal(take(measures, X, times, n_jobs=2), take(measures, X, times))
+        shifted = np.round(X * 2**20) / 2**20
+        assert_array_equal(take(measures, shifted + 1e6, times), take(measures, shifted, times))
+
+
+def test_densities_need_not_fall_for_the_square_to_be_cut_off():
+    """A triangle's density has zeros, at any of which it would seem small enough."""
+    triangle, X = Triangle(), np.array([[0.0], [0.7], [3.0]])
+    cubic = lambda t: np.where(t < 1, 2 / 3 - t**2 + t**3 / 2, np.maximum(2 - t, 0) ** 3 / 6)  # noqa: E731
+    found = KernelSums.quadratic_forms(triangle, X, np.ones(3), convolved=True, tol=1e-6)
+    assert_allclose(found, cubic(abs(X - X.T)).sum(), rtol=2e-6)
+
+
+class Triangle(Gaussian):
+    """The kernel max(1 - |t|, 0) in one column, which is nowhere negative."""
+
+    _factors = None
+    _nonnegative = True
+
+    def __init__(self):
+        super().__init__(1.0)
+
+    def _covariance(self, lags):
+        return np.maximum(1 - abs(lags.column(0)), 0.0)
+
+    def _log_density(self, omega):
+        with np.errstate(divide="ignore"):
+            return 2 * np.log(abs(np.sinc(omega[..., 0])))
+
+    def _cutoff(self, tol, d):
+        return np.full(1, 1 / (np.pi**2 * tol))
+
+    def _support(self, tol, d):
+        return np.ones(1)
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 
@@ -353,6 +484,19 @@ ONES = np.ones(20)
         (lambda: KernelSums([], X2, ONES), TypeError, "a measure or a list of measures"),
         (lambda: KernelSums(["rbf"], X2, ONES), TypeError, "a measure or a list of measures"),
         (lambda: KernelSums(Peaked(1.0), X2, ONES), ValueError, "infinite at frequency zero"),
+        (lambda: KernelSums.quadratic_forms(["rbf"], X2, ONES), TypeError, "a measure or a list of measures"),
+        (lambda: KernelSums.quadratic_forms(Gaussian(1.0), X2, ONES[:-1]), ValueError, r"shape \(20,\) or \(20, t\)"),
+        (lambda: KernelSums.quadratic_forms(Gaussian(1.0), X2, ONES, tol=0.0), ValueError, "tol must be a number"),
+        (
+            lambda: KernelSums.quadratic_forms(Laplacian(1e4), X2, ONES, convolved=True),
+            ValueError,
+            r"Laplacian\(sigma=10000.0\) needs a grid of",
+        ),
+        (
+            lambda: KernelSums.quadratic_forms(Peaked(1.0), X2, ONES, convolved=True),
+            ValueError,
+            "infinite at frequency zero",
+        ),
         (lambda: KernelSums(Gaussian(1.0), X2, ONES).at(np.zeros((3, 1))), ValueError, "targets have 1 column"),
         (lambda: KernelSums(Gaussian(1.0), X2, ONES).at([[np.inf, 0]]), ValueError, "targets has NaN or infinite"),
         (lambda: KernelSums(Gaussian(1.0), X2, ONES).at(which=1), ValueError, "number of a kernel, 0 to 0, got 1"),

@@ -1,6 +1,7 @@
-"""Kernel regression, which is attention: averages of targets with weights that fall with the distance of rows."""
+"""Kernel regression, which is attention, and densities: sums over rows with weights that fall with their distance."""
 
 from spectralkit.attention._classifier import NadarayaWatsonClassifier
+from spectralkit.attention._density import SpectralKernelDensity
 from spectralkit.attention._regressor import NadarayaWatsonRegressor
 
-__all__ = ["NadarayaWatsonClassifier", "NadarayaWatsonRegressor"]
+__all__ = ["NadarayaWatsonClassifier", "NadarayaWatsonRegressor", "SpectralKernelDensity"]

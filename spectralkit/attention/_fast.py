@@ -8,13 +8,14 @@ import numpy as np
 
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._sums import Sums
-from spectralkit.attention._weighting import Weighting
+from spectralkit.attention._weighting import Exponential, Weighting
 from spectralkit.nufft import KernelSums
 from spectralkit.spectra import CapabilityError
 
 __all__ = ["FastSums", "why_not_fast"]
 
 CUTOFF_TOL = 1e-8  # a spectrum that is wider at this tolerance than memory holds is not fit for the method
+_CHEAP = 1 << 25  # bytes of grids that are no matter
 _FINEST = 1e-12  # tolerance of the transforms
 _SHARE = 1e-4  # of the accuracy of averages, that the transforms are asked for: one for sums of weights from k(0) on
 
@@ -22,19 +23,29 @@ _SHARE = 1e-4  # of the accuracy of averages, that the transforms are asked for:
 # that was measured is a quarter of that, for bandwidths from .02 to 1 standard deviations of 1e4 to 1e6 points.
 
 
-def why_not_fast(weighting: Weighting, rows: Rows) -> str | None:
+def why_not_fast(weighting: Weighting, rows: Rows, degree: int = 0) -> str | None:
     """Why the sums cannot be had in this way, as a sentence; None if they can."""
     measure, d = weighting.measure, rows.X.shape[1]
     if measure is None:
         return "method='nufft' is for the kernels of measures. Use method='exact'."
     if d > 3:
         return f"method='nufft' is for up to 3 columns, and X has {d}. Use method='exact'."
+    if degree > 0 and not isinstance(weighting, Exponential):
+        return f"method='nufft' fits local lines with Gaussian kernels only, not with {measure!r}. Use method='exact'."
     try:
         KernelSums.bytes_needed([measure], rows.X, tol=CUTOFF_TOL)
         KernelSums.bytes_needed([measure], rows.X, tol=_FINEST)
     except (ValueError, CapabilityError) as error:
         return f"{error} That is what method='exact' does."
     return None
+
+
+def is_cheap(weighting: Weighting, rows: Rows, degree: int) -> bool:
+    """Whether the sums can be had in this way, from grids that take no longer than the rows or a sample of them."""
+    measure = weighting.measure
+    if measure is None or why_not_fast(weighting, rows, degree) is not None:
+        return False
+    return KernelSums.bytes_needed(measure, rows.X, tol=CUTOFF_TOL) < _CHEAP + 100 * len(rows.X)
 
 
 class FastSums:
@@ -54,6 +65,7 @@ class FastSums:
         measures = [measure for weighting in weightings if (measure := weighting.measure) is not None]
         self._weighted = np.column_stack([rows.weights, rows.weights[:, None] * values])
         self._masses = [float(measure.mass) for measure in measures]
+        self._bandwidths = [weighting.bandwidth for weighting in weightings]
         tol = max(accuracy * _SHARE, _FINEST)
         self._sums = KernelSums(measures, rows.X, self._weighted, tol=tol, n_jobs=n_jobs)
         self._smallest = tol / accuracy * float(np.linalg.norm(rows.weights))
@@ -66,9 +78,39 @@ class FastSums:
         Each leaves out the row of the number `own`, if given; rows as queries leave out themselves.
         """
         sums = self._sums.at(queries, which=which)
-        if queries is None:
-            sums -= self._masses[which] * self._weighted
-        elif own is not None:
-            sums -= self._masses[which] * self._weighted[own]
+        if queries is None or own is not None:
+            sums -= self._own(queries, own, which)
         reliable = sums[:, 0] > self._smallest * self._masses[which]
         return Sums(np.zeros(len(sums)), np.where(reliable, sums[:, 0], 0.0), sums[:, 1:]), reliable
+
+    def around(
+        self, queries: np.ndarray | None = None, own: np.ndarray | None = None, which: int = 0
+    ) -> tuple[Sums, np.ndarray]:
+        r"""The same with the sums of the columns that local lines take, of lags in bandwidths from each query.
+
+        For Gaussian weights they are derivatives, for :math:`z = (x_i - x)/h` with respect to x,
+
+        .. math:: \sum_i k z_p v_i = h_p \partial_p \sum_i k v_i, \qquad
+                  \sum_i k z_p z_q v_i = (h_p h_q \partial_p\partial_q + \delta_{pq}) \sum_i k v_i
+        """
+        h = self._bandwidths[which]
+        sums, reliable = self.at(queries, own, which)
+        once = np.eye(len(h), dtype=int)
+        first = np.stack(
+            [h[p] * self._sums.at(queries, which=which, derivative=once[p]) for p in range(len(h))], axis=1
+        )
+        second = []
+        for p, q in zip(*np.triu_indices(len(h)), strict=True):
+            found = h[p] * h[q] * self._sums.at(queries, which=which, derivative=once[p] + once[q])[:, 0]
+            if p == q:  # what a row adds to its own sum it takes from its own derivative
+                found += sums.total + (
+                    self._own(queries, own, which)[:, 0] if own is not None or queries is None else 0
+                )
+            second.append(found)
+        with_targets = first[:, :, 1:].reshape(len(first), -1)
+        values = np.hstack([sums.values, first[:, :, 0], np.stack(second, axis=1), with_targets])
+        return Sums(sums.log_scale, sums.total, values), reliable
+
+    def _own(self, queries: np.ndarray | None, own: np.ndarray | None, which: int) -> np.ndarray:
+        """What rows add to the sums at themselves."""
+        return self._masses[which] * (self._weighted if queries is None else self._weighted[own])

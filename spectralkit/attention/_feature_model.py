@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from spectralkit.attention._local import local_fits, value_columns
+from spectralkit.attention._local import linear_fits, value_columns
 from spectralkit.attention._sums import Sums
 from spectralkit.attention._weighting import Exponential, Weighting
 from spectralkit.features import ApproximationWarning, PositiveRandomFeatures
@@ -93,7 +93,10 @@ class FeatureModel:
         found = np.empty((len(X), t))
         for part in self._blocks(len(X)):
             sums = Sums(*self._moments.sums(self.features.log_transform(X[part])))
-            found[part] = local_fits(sums, self._near(X[part]), t, self.degree, _NARROWEST)
+            if self.degree == 0:
+                found[part] = sums.averages()
+            else:
+                found[part] = linear_fits(sums, self._near(X[part]), t, _NARROWEST)[0]
         return found
 
     def deviations(self, X: np.ndarray) -> np.ndarray:

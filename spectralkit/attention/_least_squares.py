@@ -18,6 +18,7 @@ _PAIRS = 4e8  # of rows, that one evaluation may take with a Gaussian kernel
 _SLOWER = 16  # times that others are
 _FEWEST = 500  # rows whose density is computed, however many there are
 _GRID = 1 << 30  # bytes; larger grids take longer than sums over a sample of the rows
+_GRID_PER_ROW = 1000  # bytes; larger grids than for all rows take longer than the transform of the rows
 # Errors of the criterion by transforms, in what one row contributes to it: that of the sums is a quarter of tol times
 # the root of the number of rows, that of the squared density tol times the root of the number of neighbours.
 _RESOLVED, _TOL_OF_SQUARE = 1e-3, 1e-4
@@ -58,14 +59,14 @@ class Criterion:
         negative = values < 0
         return np.where(negative, logs - np.log(np.where(negative, -values, 1.0)), _ABOVE_ALL + values)
 
-    def fits(self, forms: list[Weighting]) -> bool:
-        """Whether transforms are wanted and do for all of them at once."""
+    def fits(self, forms: list[Weighting], size: float = _GRID) -> bool:
+        """Whether transforms are wanted, and their grids for all bandwidths at once have at most this size."""
         if not self.is_fast:
             return False
         measures = [_measure(form) for form in forms]
         try:
             tols = self.tol, _TOL_OF_SQUARE
-            return max(KernelSums.bytes_needed(measures, self.corners, tol=tol) for tol in tols) <= _GRID
+            return max(KernelSums.bytes_needed(measures, self.corners, tol=tol) for tol in tols) <= size
         except (ValueError, CapabilityError):
             return False
 
@@ -117,7 +118,7 @@ def best_bandwidth(form: Weighting, criterion: Criterion) -> np.ndarray:
         nonlocal is_first
         forms = [form.at(factor * rows.deviations) for factor in factors]
         narrowest, found = len(forms) // 2 if is_first else 0, np.full(len(forms), np.inf)
-        while narrowest > 0 and criterion.fits(forms[narrowest - 1 :]):
+        while narrowest > 0 and criterion.fits(forms[narrowest - 1 :], min(_GRID, _GRID_PER_ROW * len(rows.X))):
             narrowest -= 1
         found[narrowest:] = criterion.ranks(forms[narrowest:])
         while narrowest > 0 and np.argmin(found) < narrowest + 2 and np.isfinite(found[narrowest]):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize
 
-from spectralkit.attention._fast import why_not_fast
+from spectralkit.attention._fast import is_cheap
 from spectralkit.attention._search import best_factor, on_grid, reach
 from spectralkit.attention._smoother import Smoother
 from spectralkit.attention._sums import Sums, by_products
@@ -57,8 +57,6 @@ def leave_one_out(
     """
     if not is_fast:
         return [_exact_errors(smoother, weighting) for weighting in weightings]
-    if smoother.degree > 0:
-        return [_fast_errors(smoother, [weighting], accuracy)[0] for weighting in weightings]
     return _fast_errors(smoother, weightings, accuracy)
 
 
@@ -77,10 +75,9 @@ def affordable(smoother: Smoother, weighting: Weighting) -> int:
 def _fast_errors(smoother: Smoother, weightings: list[Weighting], accuracy: float) -> list[Errors]:
     rows, fast, errors = smoother.rows, smoother.fast(*weightings, accuracy=accuracy), []
     for i, weighting in enumerate(weightings):
-        sums, reliable = fast.at(which=i)
-        found = smoother.fits(weighting, sums, rows.X, fast=True)
+        found, reliable = smoother.fast_fits(fast, which=i)
         rest = np.flatnonzero(~reliable)
-        some = rest[:: max(1, len(rest) // affordable(smoother, weighting))]
+        some = rest[:: max(1, len(rows.X) // affordable(smoother, weighting))]  # as densely as without transforms
         found[some] = smoother.estimates(weighting, rows.X[some], some)
         weights = np.where(reliable, rows.weights, 0.0)
         weights[some] = rows.weights[some] * (rows.weights[rest].sum() / max(rows.weights[some].sum(), 1e-300))
@@ -109,7 +106,7 @@ def best_bandwidth(smoother: Smoother, weighting: Weighting, per_column: bool, i
 
     def criterion(factors: np.ndarray) -> np.ndarray:
         trials = [weighting.at(factor * smoother.scale) for factor in factors]
-        possible = np.array([is_fast and why_not_fast(trial, rows) is None for trial in trials])
+        possible = np.array([is_fast and is_cheap(trial, rows, smoother.degree) for trial in trials])
         values = np.empty(len(trials))
         for fast in (True, False):
             chosen = np.flatnonzero(possible == fast)

@@ -1,4 +1,4 @@
-"""Local fits from sums: averages, and the values at the query of linear functions fitted to the neighbourhood."""
+"""Local lines from sums: the values at the queries of linear functions fitted to their neighbourhoods."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from spectralkit.attention._sums import Sums
 
-__all__ = ["local_fits", "value_columns"]
+__all__ = ["linear_fits", "value_columns"]
 
 # The slope along a direction counts in full while the query is up to so many standard deviations of the neighbourhood
 # away from its mean, and not at all from twice as many: a few rows on one side say little of what is far from them.
@@ -22,29 +22,27 @@ def value_columns(Z: np.ndarray, targets: np.ndarray, degree: int) -> np.ndarray
     return np.hstack([targets, Z, Z[:, one] * Z[:, other], with_targets])
 
 
-def local_fits(sums: Sums, queries: np.ndarray, n_targets: int, degree: int, narrowest: float) -> np.ndarray:
-    r"""Values at the queries of local fits, (m, t); zeros where no row has weight.
+def linear_fits(sums: Sums, queries: np.ndarray, n_targets: int, narrowest: float) -> tuple[np.ndarray, np.ndarray]:
+    r"""Values at the queries of linear functions fitted to their neighbourhoods, (m, t); zeros where no row has weight.
+
+    And the smallest variance of each neighbourhood along any direction, (m,).
 
     With the means :math:`\bar z, \bar y` and covariances :math:`C = \mathrm{cov}(z), c = \mathrm{cov}(z, y)` of a
-    neighbourhood the linear fit is :math:`\bar y + (z - \bar z)\cdot C^{-1}c`.
+    neighbourhood it is :math:`\bar y + (z - \bar z)\cdot C^{-1}c`.
 
     Parameters
     ----------
     sums : Sums
-        Of `value_columns`.
+        Of `value_columns` of degree 1.
     queries : ndarray of shape (m, d)
         In the coordinates of Z.
     n_targets : int
         Number of targets t.
-    degree : {0, 1}
-        Averages or linear fits.
     narrowest : float
         Variance of a neighbourhood along a direction up to which it is fitted by its average along it.
     """
     averages = sums.averages()
     targets = averages[:, :n_targets]
-    if degree == 0:
-        return targets
     m, d = queries.shape
     one, other = np.triu_indices(d)
     means = averages[:, n_targets : n_targets + d]
@@ -60,4 +58,4 @@ def local_fits(sums: Sums, queries: np.ndarray, n_targets: int, degree: int, nar
     deviations = np.sqrt(np.where(wide_enough, widths, 1.0))
     trusted = np.where(wide_enough, np.clip(2 - abs(steps) / (_FAR * deviations), 0.0, 1.0), 0.0)
     ratios = trusted * steps / deviations**2
-    return targets + np.einsum("mj,mjt->mt", ratios, along)
+    return targets + np.einsum("mj,mjt->mt", ratios, along), widths[:, 0]

@@ -72,7 +72,8 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         Root mean squared leave-one-out error, in units of y; NaN if all rows are equal.
     loo_rows_ : int
         Number of distinct rows over which that is taken: all, or by the exact method as many as make 4e8 pairs with
-        all rows, and at least about 1000. The bandwidth is chosen by the same rows.
+        all rows, and at least about 1000; a sixteenth of that where weights come from differences of points. The
+        bandwidth is chosen in the same way.
     predicted_error_ : float
         For positive features: root mean squared error of predictions from the draw of features, in standard deviations
         of y, over 512 of the first rows.
@@ -213,8 +214,9 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         X : array-like of shape (n_samples, n_features)
             Rows: queries.
         return_std : bool, default=False
-            Whether to return also the root of the local average of squared leave-one-out errors: the standard deviation
-            of a new y about the prediction.
+            Whether to return also the standard deviation of a new y about the prediction: the root of a local average
+            of squared leave-one-out errors. Its bandwidth is that of the predictions times the power of two, up to 64,
+            under which normal errors of this standard deviation are likeliest.
 
         Returns
         -------

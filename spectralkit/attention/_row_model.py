@@ -10,6 +10,7 @@ from spectralkit.attention._fast import FastSums, why_not_fast
 from spectralkit.attention._leave_one_out import Errors, best_bandwidth, leave_one_out
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._smoother import Smoother, effective_counts
+from spectralkit.attention._variance import Variance
 from spectralkit.attention._weighting import Weighting
 
 __all__ = ["RowModel"]
@@ -37,6 +38,7 @@ class RowModel:
         self.method, self.note = _chosen(method, weighting, smoother)
         self._fast: FastSums | None = None
         self._errors: Errors | None = None
+        self._variance: Variance | None = None
 
     def estimates(self, X: np.ndarray) -> np.ndarray:
         """Local fits of the targets (m, t)."""
@@ -45,11 +47,10 @@ class RowModel:
         return self._smoother.estimates(self.weighting, X, fast=self._fast) + self.rows.mean
 
     def deviations(self, X: np.ndarray) -> np.ndarray:
-        """Square roots of the local averages of squared leave-one-out errors (m, t)."""
-        which, squares, weights = self.errors
-        some = Rows.of(self.rows.X[which], squares, weights)
-        averages = self._smoother.averages(self.weighting, X, some, self.method == "nufft")
-        return np.sqrt(np.maximum(averages, 0.0))
+        """Square roots of local averages of squared leave-one-out errors (m, t)."""
+        if self._variance is None:
+            self._variance = Variance.of(self._smoother, self.weighting, self.errors, self.method == "nufft")
+        return np.sqrt(self._variance.at(X))
 
     def effective_counts(self, X: np.ndarray) -> np.ndarray:
         """Effective numbers of rows (m,)."""
@@ -64,7 +65,7 @@ class RowModel:
         return self._errors
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_fast": None}
+        return self.__dict__ | {"_fast": None, "_variance": None}
 
 
 def with_bandwidth(form: Weighting, smoother: Smoother, bandwidth: Any, method: str) -> Weighting:
@@ -88,5 +89,5 @@ def _chosen(method: str, weighting: Weighting, smoother: Smoother) -> tuple[str,
         return "exact", f"method='auto' takes the exact method for fewer than {MANY} distinct rows."
     if smoother.neighbours is not None:
         return "exact", "method='nufft' needs one bandwidth for all queries, and n_neighbors gives each its own."
-    why_not = why_not_fast(weighting, smoother.rows)
+    why_not = why_not_fast(weighting, smoother.rows, smoother.degree)
     return ("nufft", "") if why_not is None else ("exact", why_not)

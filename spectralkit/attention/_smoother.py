@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from spectralkit._parallel import for_row_blocks
 from spectralkit.attention._fast import FastSums, why_not_fast
-from spectralkit.attention._local import local_fits, value_columns
+from spectralkit.attention._local import linear_fits, value_columns
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._sums import Sums, exact_sums
 from spectralkit.attention._weighting import Weighting
@@ -21,9 +19,10 @@ EMPTY = ("nearest", "mean", "nan", "raise")
 _QUERIES = 1 << 14  # whose sums for linear fits are in memory at a time
 _BLOCK = 128
 
-# Variance, in squared bandwidths, that a neighbourhood must have along a direction for a linear fit along it from sums
-# by transforms; where their errors are above a thousandth of it, the exact method takes over.
-_FAST_WIDTH = 1e-2
+# Errors of second derivatives are larger than those of sums, and those of lines again where neighbourhoods are narrow.
+# Lines by transforms take sums so many times as accurate, and variances of neighbourhoods above so many bandwidths².
+_OF_LINES = 100.0
+_NARROWEST_BY_TRANSFORMS = 0.1
 
 
 class Smoother:
@@ -71,26 +70,34 @@ class Smoother:
     ) -> np.ndarray:
         if fast is None:
             return self.fits(weighting, self.sums(weighting, queries, own), queries, own)
-        sums, reliable = fast.at(queries, own)
-        found = self.fits(weighting, sums, queries, own, fast=True)
+        found, reliable = self.fast_fits(fast, queries, own)
         if not reliable.all():
             rest = ~reliable
             found[rest] = self._estimates(weighting, queries[rest], None if own is None else own[rest], None)
         return found
 
     def fast(self, *weightings: Weighting, accuracy: float = 1e-8) -> FastSums:
-        """The other method for the same sums, for several weightings at once if the degree is 0."""
-        largest = self._largest_square(weightings[0])
-        if self.degree > 0:
-            accuracy = min(accuracy / math.sqrt(largest), _FAST_WIDTH / 1e3 / largest)
-        return FastSums(weightings, self.rows, self.values(weightings[0]), accuracy, self.n_jobs)
+        """The other method for the same sums, for several weightings at once."""
+        accuracy = accuracy if self.degree == 0 else accuracy / _OF_LINES
+        return FastSums(weightings, self.rows, self.rows.targets, accuracy, self.n_jobs)
 
-    def averages(self, weighting: Weighting, queries: np.ndarray, some: Rows, is_fast: bool) -> np.ndarray:
-        """Averages (m, t) of the targets of some of the rows, whatever the degree."""
-        of_some = Smoother(some, self.scale, 0, self.empty, None, self.n_jobs)
-        of_some.neighbours = self.neighbours
-        fast = of_some.fast(weighting) if is_fast else None
-        return of_some.estimates(weighting, queries, fast=fast) + some.mean
+    def fast_fits(
+        self, fast: FastSums, queries: np.ndarray | None = None, own: np.ndarray | None = None, which: int = 0
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Local fits from sums by transforms, all rows without themselves if there are no queries; where reliable."""
+        t = self.rows.targets.shape[1]
+        if self.degree == 0:
+            sums, reliable = fast.at(queries, own, which)
+            return sums.averages()[:, :t], reliable
+        sums, reliable = fast.around(queries, own, which)
+        found, widths = linear_fits(sums, np.zeros((len(sums.total), self.rows.X.shape[1])), t, 0.0)
+        return found, reliable & (widths > _NARROWEST_BY_TRANSFORMS)
+
+    def of_averages(self, some: Rows) -> Smoother:
+        """One for averages of other targets at some of the rows, with the same radii."""
+        smoother = Smoother(some, self.scale, 0, self.empty if self.empty != "raise" else "nearest", None, self.n_jobs)
+        smoother.neighbours = self.neighbours
+        return smoother
 
     def values(self, weighting: Weighting) -> np.ndarray:
         """The columns that are summed."""
@@ -128,28 +135,19 @@ class Smoother:
         sums.put(~reliable, self.sums(weighting, queries[~reliable], values=nothing))
         return sums
 
-    def fits(
-        self,
-        weighting: Weighting,
-        sums: Sums,
-        queries: np.ndarray,
-        own: np.ndarray | None = None,
-        fast: bool = False,
-    ) -> np.ndarray:
+    def fits(self, weighting: Weighting, sums: Sums, queries: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Local fits from sums, with what stands in for empty neighbourhoods."""
-        rounding = 1e6 * float(np.finfo(np.float64).eps) * self._largest_square(weighting)
-        near, narrowest = self._near(weighting, queries), _FAST_WIDTH if fast else rounding
-        found = local_fits(sums, near, self.rows.targets.shape[1], self.degree, narrowest)
-        if fast:
-            return found
+        t = self.rows.targets.shape[1]
+        if self.degree == 0:
+            found = sums.averages()[:, :t]
+        else:
+            largest = float(np.square(self._near(weighting, self.rows.X)).sum(axis=1).max())
+            rounding = 1e6 * float(np.finfo(np.float64).eps) * largest
+            found = linear_fits(sums, self._near(weighting, queries), t, rounding)[0]
         nothing = sums.total == 0
         if nothing.any():
             found[nothing] = self._instead(weighting, queries[nothing], None if own is None else own[nothing])
         return found
-
-    def _largest_square(self, weighting: Weighting) -> float:
-        """Of the distances of rows from their centre, in bandwidths; where the degree is 0 it is not needed."""
-        return 1.0 if self.degree == 0 else float(np.square(self._near(weighting, self.rows.X)).sum(axis=1).max())
 
     def _near(self, weighting: Weighting, points: np.ndarray) -> np.ndarray:
         """Points counted from the centre of the rows, in bandwidths."""

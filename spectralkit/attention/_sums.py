@@ -138,6 +138,8 @@ class _Products:
         squares = np.einsum("ij,ij->i", keys, keys)
         longest, lengths = math.sqrt(squares.max()), np.sqrt(np.einsum("ij,ij->i", q, q))
         self.largest = lengths * longest + (0 if weighting.keys_count else 0.5 * longest**2)
+        shift = np.zeros(len(q)) if weighting.keys_count else 0.5 * lengths**2
+        self.shift = shift if radius is None else shift / radius**2
         bias = np.log(weights)
         if radius is not None:  # one column more: minus half the squared length of a key, by its own scale
             q = np.column_stack([q, np.ones(len(q))]) / radius[:, None] ** 2
@@ -167,7 +169,7 @@ class _Products:
             softmax_sums(q[block], keys, bias, values, *out, left_out=left_out)
 
         for_row_blocks(work, len(q), ROWS_PER_BLOCK, n_jobs)
-        sums.log_scale[:] *= math.log(2)
+        sums.log_scale[:] = sums.log_scale * math.log(2) - self.shift[chosen]
         return sums
 
 

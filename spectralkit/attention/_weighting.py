@@ -153,14 +153,14 @@ class OfMeasure(Weighting):
 
     def block(self, queries: np.ndarray, rows: np.ndarray, radius: np.ndarray | None) -> np.ndarray:
         if radius is None:
-            return self._measure.gram(queries, rows)
+            return self._measure.gram(rows, queries).T  # counted from the mean of the rows, whatever the queries
         each = [self._measure.gram(q[None] / r, rows / r)[0] for q, r in zip(queries, radius, strict=True)]
         return np.stack(each)
 
     def slopes(self, queries: np.ndarray, rows: np.ndarray, radius: np.ndarray | None) -> list[np.ndarray]:
         free = self._scales()
         if radius is None:
-            slopes = self._measure.gram_gradient(queries, rows, free=free)[1]
+            slopes = self._measure.gram_gradient(rows, queries, free=free)[1].transpose(0, 2, 1)
         else:
             each = zip(queries, radius, strict=True)
             pairs = [self._measure.gram_gradient(q[None] / r, rows / r, free=free)[1] for q, r in each]
