@@ -28,6 +28,7 @@ from spectralkit import (
 from spectralkit.attention import _density, _least_squares
 from spectralkit.attention._density import SpectralKernelDensity
 from spectralkit.attention._least_squares import Criterion
+from spectralkit.attention._rows import Rows
 
 
 def cloud(n, d, seed=0):
@@ -208,8 +209,8 @@ WEIGHTS = {"equal": np.ones, "unequal": lambda n: np.random.default_rng(n).expon
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("ties", [False, True])
 def test_the_criterion_of_a_gaussian_is_the_one_written_out(weights, ties, method):
-    X = cloud(80, 1)
-    X, w = (np.round(X, 1) if ties else X), WEIGHTS[weights](80)
+    X, w = cloud(80, 1), WEIGHTS[weights](80)
+    X = X[np.arange(80) // 3] if ties else X
     for h in (0.05, 2.0):
         found = density(X, weights=w, bandwidth=h, method=method)
         assert found.method_ == method
@@ -296,15 +297,19 @@ def test_the_bandwidth_is_no_worse_than_that_of_statsmodels():
     assert_allclose(found.bandwidth_, oracle.bw, rtol=0.05)
 
 
-def test_ties_do_not_draw_the_bandwidth_to_zero():
-    X = cloud(400, 1)
-    smooth, rounded = density(X).bandwidth_, density(np.round(X, 2)).bandwidth_
-    assert smooth / 1.5 < rounded < 1.5 * smooth
-    twice = density(np.repeat(X, 2, axis=0))
-    assert_allclose(twice.bandwidth_, smooth, rtol=1e-12)
-    many = density(np.repeat(np.arange(12.0), np.arange(1, 13))[:, None])
-    assert many.bandwidth_[0] > 0.3
-    assert np.isfinite(many.score_samples([[0.5]])).all()
+@pytest.mark.parametrize("method", ["exact", "nufft"])
+@pytest.mark.parametrize("d", [1, 2])
+def test_repeated_rows_do_not_draw_the_bandwidth_to_zero(d, method):
+    X, rng = cloud(400, d), np.random.default_rng(0)
+    expected = density(X, method=method).bandwidth_
+    assert_allclose(density(np.repeat(X, 3, axis=0), method=method).bandwidth_, expected, rtol=1e-12)
+    bootstrap = density(X[rng.integers(400, size=400)], method=method)
+    assert_allclose(bootstrap.bandwidth_, expected, rtol=0.5)
+    single = X.astype(np.float32)  # all multiples of a very small step, without neighbours
+    assert_allclose(density(np.repeat(single, 3, axis=0), method=method).bandwidth_, expected, rtol=0.05)
+    lattice = np.round(np.random.default_rng(d).normal(size=(300, 3)), 1)  # but almost no two rows are neighbours
+    once, thrice = (density(np.repeat(lattice, times, axis=0)).bandwidth_ for times in (1, 3))
+    assert_allclose(thrice, once, rtol=0.2)
 
 
 def test_a_narrow_mode_is_found():
@@ -378,6 +383,125 @@ def test_in_many_columns_the_criterion_stays_within_range():
         found = density(X)
     assert 1e-4 < found.bandwidth_[0] < 1e-2
     assert np.isfinite(found.score_samples(X)).all()
+
+
+# -- rounded rows ------------------------------------------------------------------------------------------------------
+
+
+def rounded_written_out(X, weights, h, step):
+    """The criterion of rows that stand for their cells, from all pairs of them; the first term by quadrature."""
+    total = weights.sum()
+    X, which = np.unique(X, axis=0, return_inverse=True)
+    weights = np.bincount(which.ravel(), weights)
+    out = np.minimum(weights, 1)
+
+    def pairs(variance):
+        k = np.ones((len(X), len(X)))
+        for x, s, v in zip(X.T, step, variance, strict=True):
+            k *= np.exp(-((x[:, None] - x) ** 2) / 2 / v) / lattice_sum(s, v)
+        return k
+
+    def lattice_sum(s, v):
+        return s * np.exp(-((s * np.arange(-2000, 2001)) ** 2) / 2 / v).sum()
+
+    if X.shape[1] == 1:
+        row = h[0] ** 2 + step[0] ** 2 / 12
+        grid = np.linspace(X.min() - 12 * row**0.5, X.max() + 12 * row**0.5, 40_001)
+        f = np.exp(-((grid[:, None] - X[:, 0]) ** 2) / 2 / row) @ weights / np.sqrt(2 * np.pi * row) / total
+        square = integrate.simpson(f**2, x=grid) * np.sqrt(4 * np.pi * row) / lattice_sum(step[0], 2 * row)
+    else:
+        square = weights @ pairs(2 * h**2 + step**2 / 6) @ weights / total**2
+    k = pairs(h**2 + step**2 / 6)
+    return square - 2 / total * (weights * (k @ weights - out * np.diag(k)) / (total - out)).sum()
+
+
+@pytest.mark.parametrize("method", ["exact", "nufft"])
+@pytest.mark.parametrize("weights", ["equal", "unequal", "repetitions"])
+@pytest.mark.parametrize("step", [0.1, 0.5])
+def test_the_criterion_of_rounded_rows_is_the_one_written_out(step, weights, method):
+    X = np.round(np.random.default_rng(0).normal(size=(400, 1)) / step) * step
+    rng = np.random.default_rng(1)
+    w = {"equal": np.ones(400), "unequal": rng.uniform(0.5, 1.5, 400), "repetitions": rng.integers(0, 2, 400) + 0.0}
+    w = w[weights]
+    for h in (1e-6, 0.05, 0.3, 2.0):
+        found = density(X, weights=w, bandwidth=h, method=method).lscv_
+        atol = 1e-10 if method == "exact" else 1e-3 / 400 / step
+        assert_allclose(found, rounded_written_out(X, w, np.array([h]), np.array([step])), rtol=1e-8, atol=atol)
+
+
+def test_the_criterion_of_two_rounded_columns_is_the_one_written_out():
+    step, h = np.array([0.2, 3.0]), np.array([0.15, 4.0])
+    X = np.round(np.random.default_rng(0).normal(size=(500, 2)) * [1, 10] / step) * step + [0.05, 1.0]
+    exact, fast = (density(X, bandwidth=h, method=method).lscv_ for method in ("exact", "nufft"))
+    expected = rounded_written_out(X, np.ones(500), h, step)
+    assert_allclose([exact, fast], expected, rtol=1e-4)
+    assert_allclose(exact, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("step", [0.01, 0.1])
+@pytest.mark.parametrize("n", [400, 20_000])
+def test_rounding_changes_little_in_the_bandwidth(n, step, dtype):
+    """Rounding errors a tenth as wide as kernels or less, and criteria so flat that a tenth is within their noise."""
+    X = np.random.default_rng(n).normal(size=(n, 1))
+    expected = density(X, method="nufft").bandwidth_
+    rounded = (np.round(X / step) * step).astype(dtype)
+    assert_allclose(density(rounded, method="nufft").bandwidth_, expected, rtol=0.1)
+    if n == 400:
+        assert_allclose(density(rounded).bandwidth_, expected, rtol=0.1)
+        assert_allclose(density(100 + 1000 * rounded).bandwidth_, 1000 * expected, rtol=0.1)
+
+
+def test_rounding_changes_little_in_two_columns():
+    X = np.random.default_rng(0).normal(size=(2000, 2)) * [1, 20]
+    expected, rounded = density(X).bandwidth_, density(np.round(X / [0.1, 3]) * [0.1, 3])
+    assert_allclose(rounded.bandwidth_, expected, rtol=0.1)
+
+
+def test_ages_in_years():
+    ages = 18 + 70 * np.random.default_rng(0).beta(2, 3, size=(3000, 1))
+    expected = density(ages).bandwidth_
+    for years in (np.floor(ages), ages.astype(int), ages.astype(np.float32).round()):
+        assert_allclose(density(years).bandwidth_, expected, rtol=0.1)
+
+
+@pytest.mark.parametrize("method", ["exact", "nufft"])
+def test_weights_of_rounded_rows_are_repetitions(method):
+    X = np.round(np.random.default_rng(0).normal(size=(2000, 1)), 1)
+    values, counts = np.unique(X, axis=0, return_counts=True)
+    weighted, repeated = density(values, weights=counts, method=method), density(X, method=method)
+    assert_allclose(weighted.bandwidth_, repeated.bandwidth_, rtol=1e-10)
+    assert_allclose(weighted.lscv_, repeated.lscv_, rtol=1e-6)
+
+
+def test_no_bandwidth_is_below_half_a_step():
+    rng = np.random.default_rng(0)
+    for X, step in ((np.round(rng.normal(size=20_000)), 1.0), (rng.poisson(2.0, size=5000) * 0.5, 0.5)):
+        found = density(X[:, None])
+        assert 0.499 * step < found.bandwidth_[0] < step
+        assert found.lscv_ < 0
+    many = density(np.repeat(np.arange(12.0), np.arange(1, 13))[:, None])
+    assert many.bandwidth_[0] > 0.5
+    assert np.isfinite(many.score_samples([[0.5]])).all()
+
+
+@pytest.mark.parametrize("noise", [1e-6, 1e-16])
+def test_steps_are_found_up_to_rounding(noise):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(1000, 1)), 1)
+    steps = _least_squares._steps(Rows.of(X * (1 + noise * (X > 1)), np.zeros((1000, 1))))
+    assert_allclose(steps, 0.1, rtol=1e-4)
+    for other in (
+        np.where(X > 1, X + 0.03, X),  # two lattices
+        np.abs(X) ** 1.5,
+        np.sign(X),
+        np.where(rng.uniform(size=X.shape) < 0.5, 0.0, X),  # many zeros
+        np.column_stack([X, rng.normal(size=1000)])[np.arange(1000) // 2],
+        np.column_stack([X, np.ones(1000)]),
+        np.exp(100 * X),
+        np.ones((1000, 1)),
+    ):
+        assert not _least_squares._steps(Rows.of(other, np.zeros((1000, 1)))).any()
 
 
 # -- transforms --------------------------------------------------------------------------------------------------------

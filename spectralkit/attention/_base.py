@@ -104,6 +104,8 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
         """What is learnt from checked rows; the estimator stays as it is."""
         form = self._checked_form(X.shape[1])
         by_features = takes_features(self.method)
+        if weights is not None and not weights.all():
+            X, targets, weights = (a[weights > 0] for a in (X, targets, weights))
         rows = Rows.of(X, targets, weights)
         scale = rows.deviations
         if isinstance(self.bandwidth, str) and self.bandwidth == "loo_common":
@@ -118,6 +120,11 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
         """What is learnt from a batch on top of what is known; the estimator stays as it is."""
         form = self._checked_form(X.shape[1])
         if hasattr(self, "_model"):
+            if not isinstance(self._model, FeatureModel):
+                raise ValueError(
+                    f"This {type(self).__name__} was fitted by method={self.method_!r}, which keeps the rows and "
+                    "learns no further ones. Clone it to start again with method='positive'."
+                )
             return self._model.learnt(X, targets, weights)
         if isinstance(self.bandwidth, str) and form.is_open:
             raise ValueError(
@@ -205,8 +212,8 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
     @property
     def temperature_(self) -> float | None:
         """The temperature of the softmax kernel; None for others."""
-        is_softmax = isinstance(self.kernel, str) and self.kernel == "softmax"
-        return float(self.bandwidth_[0] ** 2) if is_softmax else None
+        check_is_fitted(self)
+        return getattr(self._model.weighting, "temperature", None)
 
     @property
     def method_(self) -> str:

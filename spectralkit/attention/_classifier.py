@@ -135,7 +135,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
         """
         given = X
         X, y, weights = self._checked_rows(X, y, sample_weight)
-        classes = np.unique(y if weights is None else y[weights > 0])
+        classes = np.unique(y)
         model = self._fitted_model(X, _indicators(y, classes), weights)
         validate_data(self, given, skip_check_array=True)
         self._model, self.classes_ = model, classes
@@ -172,7 +172,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
             validate_data(self, X, skip_check_array=True, reset=False)
         elif classes is None:
             raise ValueError("classes must be given in the first call of partial_fit, since others may come later.")
-        X, y, weights = self._checked_rows(X, y, sample_weight)
+        X, y, weights = self._checked_rows(X, y, sample_weight, not is_first)
         labels = np.unique(classes) if is_first else self.classes_
         if classes is not None and not np.array_equal(np.unique(classes), labels):
             raise ValueError(f"classes must be what they were in the first call, {labels.tolist()}, got {classes!r}.")
@@ -221,10 +221,15 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
         check_is_fitted(self)
         return float(self._model.errors.means.sum())
 
-    def _checked_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, of_a_batch: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         X, y = check_X_y(X, y, dtype=FLOATS, estimator=self)
         check_classification_targets(y)
-        return X, y, check_sample_weight(sample_weight, len(X))
+        weights = check_sample_weight(sample_weight, len(X), of_a_batch=of_a_batch)
+        if weights is not None and not of_a_batch:
+            X, y, weights = (a[weights > 0] for a in (X, y, weights))
+        return X, y, weights
 
     def _check_same_targets(self, other: Any) -> None:
         if not np.array_equal(self.classes_, other.classes_):

@@ -86,11 +86,16 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
 
     .. math:: \mathrm{LSCV}(h) = \int f^2 - \frac{2}{W}\sum_i w_i\,f_{-i}(x_i)
 
-    Equal rows are left out together, or else the smallest bandwidth would always win where there are any. Where rows
-    are equal because they were rounded, that makes the bandwidth too wide: for normal rows rounded to a hundredth of
-    their standard deviation 1.3 times for 400 of them, and 4 times for 100 000. The first term follows from the kernel
-    of bandwidth :math:`\sqrt 2\,h` if it is Gaussian, and from Parseval's identity on a grid of frequencies, in up to
-    three columns, otherwise. With transforms both terms do, to about a thousandth of what one row contributes.
+    Equal rows are left out together, or else the smallest bandwidth would always win where there are any. But where
+    rows are equal because they were rounded, which is seen from columns that are multiples of a step :math:`\delta`,
+    with about as many pairs of rows one step apart as equal ones, a Gaussian kernel leaves out one row of them, takes
+    :math:`h^2 + \delta^2/12` for :math:`h^2` in the first term and :math:`h^2 + \delta^2/6` in the second, as if rows
+    were spread over their steps, and no bandwidth below half a step is chosen, to which rows that were repeated besides
+    may draw it. Other kernels keep to the first rule, with which the bandwidth is too wide for many rounded rows.
+
+    The first term follows from the kernel of bandwidth :math:`\sqrt 2\,h` if it is Gaussian, and from Parseval's
+    identity on a grid of frequencies, in up to three columns, otherwise. With transforms both terms do, to about a
+    thousandth of what one row contributes.
 
     The search goes from wide bandwidths to narrow ones, until two in a row, each about a third of the one before, are
     worse than the best. Without transforms, a sample of many rows takes part in the sum. With fewer than three distinct
@@ -151,7 +156,7 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
         rows = Rows.of(X, np.zeros((len(X), 1)), weights)
         if form.is_open and isinstance(self.bandwidth, str):
             may_be_fast = self.method == "nufft" or (self.method == "auto" and len(rows.X) >= MANY)
-            form = form.at(best_bandwidth(form, Criterion(rows, may_be_fast, self.n_jobs)))
+            form = form.at(best_bandwidth(form, Criterion(form, rows, may_be_fast, self.n_jobs)))
         elif form.is_open:
             form = form.at(np.array(np.broadcast_to(np.asarray(self.bandwidth, dtype=float), (X.shape[1],))))
         method, note = self._chosen_method(form, rows)
@@ -295,11 +300,12 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
         """The criterion of least-squares cross-validation at `bandwidth_`."""
         check_is_fitted(self)
         if self._lscv is None:
-            value = Criterion(self._rows, self.method_ == "nufft", self.n_jobs)([self._weighting])[0]
+            criterion = Criterion(self._weighting, self._rows, self.method_ == "nufft", self.n_jobs)
+            value = criterion([self._weighting])[0]
             if not np.isfinite(value):
                 raise AttributeError(f"There is no lscv_: {OUT_OF_REACH}.")
             with np.errstate(over="ignore"):
-                self._lscv = float(value * np.exp(-log_integral(self._weighting)))
+                self._lscv = float(value * np.exp(-criterion.log_unit(self._weighting)))
         return self._lscv
 
     @functools.cached_property

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from spectralkit.attention._local import linear_fits, value_columns
 from spectralkit.attention._sums import Sums
@@ -164,10 +165,11 @@ def _fitted(method: Any, weighting: Weighting, X: np.ndarray, weights: np.ndarra
     """Features of the weighting's kernel: fitted ones that are frozen, or others fitted to the rows."""
     if not isinstance(weighting, Exponential):
         raise ValueError("method='positive' is for kernel='gaussian' and kernel='softmax'. Use method='exact'.")
-    temperature = float(weighting.bandwidth[0] ** 2) if weighting.keys_count else None
+    temperature = weighting.temperature
     sigma = 1 / (2 * math.pi * weighting.bandwidth)
     if isinstance(method, FrozenEstimator):
         features = method.estimator
+        check_is_fitted(features)
         same = features.temperature_ == temperature and np.allclose(features.sigma_, sigma, rtol=1e-12, atol=0)
         if not same:
             raise ValueError(

@@ -69,7 +69,7 @@ def _exact_errors(smoother: Smoother, weighting: Weighting) -> Errors:
 def affordable(smoother: Smoother, weighting: Weighting) -> int:
     """Number of rows whose errors may be computed by the exact method."""
     share = 1 if by_products(weighting, smoother.rows.X) else _BY_DIFFERENCES
-    return max(int(PAIRS / len(smoother.rows.X)), _FEWEST) // share
+    return max(int(PAIRS / share / len(smoother.rows.X)), _FEWEST if share == 1 else _FEWEST // 4)
 
 
 def _fast_errors(smoother: Smoother, weightings: list[Weighting], accuracy: float) -> list[Errors]:

@@ -199,7 +199,7 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         given, is_first = X, not hasattr(self, "_model")
         if not is_first:
             validate_data(self, X, skip_check_array=True, reset=False)
-        X, y, weights = self._checked_rows(X, y, sample_weight)
+        X, y, weights = self._checked_rows(X, y, sample_weight, not is_first)
         model = self._model_with(X, y.reshape(len(y), -1), weights)
         if is_first:
             validate_data(self, given, skip_check_array=True)
@@ -232,8 +232,11 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
             asked for of positive features.
         """
         X = self._checked_new(X)
-        found = self._shaped(self._model.estimates(X))
-        return (found, self._shaped(self._model.deviations(X))) if return_std else found
+        found = self._model.estimates(X)
+        if not return_std:
+            return self._shaped(found)
+        deviations = np.where(np.isnan(found), np.nan, self._model.deviations(X))
+        return self._shaped(found), self._shaped(deviations)
 
     @property
     def loo_error_(self) -> float | np.ndarray:
@@ -241,11 +244,13 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         check_is_fitted(self)
         return self._shaped(np.sqrt(self._model.errors.means)[None])[0]
 
-    def _checked_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _checked_rows(
+        self, X: Any, y: Any, sample_weight: Any, of_a_batch: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         if isinstance(self.degree, bool) or self.degree not in (0, 1):
             raise ValueError(f"degree must be 0, for averages, or 1, for local linear fits, got {self.degree!r}.")
         X, y = check_X_y(X, y, dtype=FLOATS, multi_output=True, y_numeric=True, estimator=self)
-        return X, y.astype(np.float64), check_sample_weight(sample_weight, len(X))
+        return X, y.astype(np.float64), check_sample_weight(sample_weight, len(X), of_a_batch=of_a_batch)
 
     def _check_same_targets(self, other: Any) -> None:
         if self._one_target != other._one_target:

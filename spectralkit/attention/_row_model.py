@@ -9,7 +9,7 @@ import numpy as np
 from spectralkit.attention._fast import FastSums, why_not_fast
 from spectralkit.attention._leave_one_out import Errors, best_bandwidth, leave_one_out
 from spectralkit.attention._rows import Rows
-from spectralkit.attention._smoother import Smoother, effective_counts
+from spectralkit.attention._smoother import Smoother
 from spectralkit.attention._variance import Variance
 from spectralkit.attention._weighting import Weighting
 
@@ -54,8 +54,7 @@ class RowModel:
 
     def effective_counts(self, X: np.ndarray) -> np.ndarray:
         """Effective numbers of rows (m,)."""
-        pair = self.weighting, self.weighting.squared
-        return effective_counts(*(self._smoother.weights(each, X, self.method == "nufft") for each in pair))
+        return self._smoother.effective_counts(self.weighting, X, self.method == "nufft")
 
     @property
     def errors(self) -> Errors:

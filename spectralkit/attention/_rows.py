@@ -45,14 +45,15 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, X: np.ndarray, targets: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
-        """Rows (n, d) of finite numbers with their targets (n, t); rows without weight are left out."""
+        """Rows (n, d) of finite numbers with their targets (n, t), copied; rows without weight are left out."""
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         if not weights.all():
             X, targets, weights = (a[weights > 0] for a in (X, targets, weights))
         group = groups_of_equal_rows(X)
         count = int(group.max()) + 1
-        mean = np.average(targets, axis=0, weights=weights)
-        targets = targets - mean
+        reference = targets[0]  # constants then have a variance of exactly zero
+        mean = np.average(targets - reference, axis=0, weights=weights)
+        targets, mean = targets - reference - mean, reference + mean
         variance = np.average(targets**2, axis=0, weights=weights)
         spread = np.zeros_like(targets)
         if count < len(X):
@@ -65,7 +66,9 @@ class Rows(NamedTuple):
             about = (targets - means[group]) ** 2
             spread = np.stack([np.bincount(group, weights * y) / total for y in about.T], axis=1)
             targets, weights = means, total
-        shifted = X.astype(np.float64) - X[0]  # constants then have a variance of exactly zero
+        else:
+            X, weights = X.copy(), np.array(weights)
+        shifted = X.astype(np.float64) - X[0]
         centre = np.average(shifted, axis=0, weights=weights)
         deviations = np.sqrt(np.average((shifted - centre) ** 2, axis=0, weights=weights))
         deviations[deviations == 0] = 1.0

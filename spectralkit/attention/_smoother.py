@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
@@ -11,13 +14,14 @@ from spectralkit.attention._fast import FastSums, why_not_fast
 from spectralkit.attention._local import linear_fits, value_columns
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._sums import Sums, exact_sums
-from spectralkit.attention._weighting import Weighting
+from spectralkit.attention._weighting import Exponential, Weighting
 
 __all__ = ["EMPTY", "Smoother"]
 
 EMPTY = ("nearest", "mean", "nan", "raise")
 _QUERIES = 1 << 14  # whose sums for linear fits are in memory at a time
 _BLOCK = 128
+_NEXT_TO_NOTHING = 1e-9  # smallest distance to a neighbour, in units of the scale
 
 # Errors of second derivatives are larger than those of sums, and those of lines again where neighbourhoods are narrow.
 # Lines by transforms take sums so many times as accurate, and variances of neighbourhoods above so many bandwidths².
@@ -95,7 +99,7 @@ class Smoother:
 
     def of_averages(self, some: Rows) -> Smoother:
         """One for averages of other targets at some of the rows, with the same radii."""
-        smoother = Smoother(some, self.scale, 0, self.empty if self.empty != "raise" else "nearest", None, self.n_jobs)
+        smoother = Smoother(some, self.scale, 0, "mean" if self.empty == "mean" else "nearest", None, self.n_jobs)
         smoother.neighbours = self.neighbours
         return smoother
 
@@ -110,6 +114,7 @@ class Smoother:
         own: np.ndarray | None = None,
         values: np.ndarray | None = None,
         slopes: bool = False,
+        power: int = 1,
     ) -> Sums:
         """Sums of the values that local fits take, or of others, by the exact method."""
         return exact_sums(
@@ -121,19 +126,27 @@ class Smoother:
             centre=self.rows.centre,
             radius=None if self.neighbours is None else self.neighbours.radius(queries, own is not None),
             own=own,
+            power=power,
             slopes=slopes,
             single=values is None and self.degree == 0,
             n_jobs=self.n_jobs,
         )
 
-    def weights(self, weighting: Weighting, queries: np.ndarray, is_fast: bool) -> Sums:
-        """Sums of the weights alone."""
+    def effective_counts(self, weighting: Weighting, queries: np.ndarray, is_fast: bool) -> np.ndarray:
+        """Squares of the sums of weights over the sums of their squares; 0 where no row has weight."""
         nothing = np.zeros((len(self.rows.X), 0))
-        if not is_fast or why_not_fast(weighting, self.rows) is not None:
-            return self.sums(weighting, queries, values=nothing)
-        sums, reliable = FastSums([weighting], self.rows, nothing, n_jobs=self.n_jobs).at(queries)
-        sums.put(~reliable, self.sums(weighting, queries[~reliable], values=nothing))
-        return sums
+        if isinstance(weighting, Exponential) and is_fast and why_not_fast(weighting.squared, self.rows) is None:
+            fast = FastSums([weighting, weighting.squared], self.rows, nothing, n_jobs=self.n_jobs)
+            (once, one), (squared, two) = (fast.at(queries, which=i) for i in (0, 1))
+            found = np.divide(once.total**2, squared.total, out=np.zeros(len(queries)), where=squared.total > 0)
+            rest = ~(one & two)
+            if rest.any():
+                found[rest] = self.effective_counts(weighting, queries[rest], False)
+            return found
+        once, squared = (self.sums(weighting, queries, values=nothing, power=power) for power in (1, 2))
+        logs = np.zeros(len(queries))
+        np.subtract(2 * once.log_scale, squared.log_scale, out=logs, where=once.total > 0)
+        return np.exp(logs) * np.divide(once.total**2, squared.total, out=np.zeros_like(logs), where=once.total > 0)
 
     def fits(self, weighting: Weighting, sums: Sums, queries: np.ndarray, own: np.ndarray | None = None) -> np.ndarray:
         """Local fits from sums, with what stands in for empty neighbourhoods."""
@@ -156,12 +169,16 @@ class Smoother:
     def _instead(self, weighting: Weighting, queries: np.ndarray, own: np.ndarray | None) -> np.ndarray:
         """What stands in for the average over no row."""
         t = self.rows.targets.shape[1]
-        others = len(self.rows.X) - (own is not None)
-        if self.empty == "nearest" and others > 0:
-            return nearest_averages(self.rows, weighting.bandwidth, queries, own, self.n_jobs)
-        if self.empty == "nan" and own is None:
+        if own is not None and len(self.rows.X) == 1:  # a row without another has no error
             return np.full((len(queries), t), np.nan)
-        if self.empty == "raise" and own is None:
+        if self.empty == "nearest":
+            return nearest_averages(self.rows, weighting.bandwidth, queries, own, self.n_jobs)
+        if own is not None:
+            left = (self.rows.total - self.rows.weights[own])[:, None]
+            return -self.rows.weights[own, None] * self.rows.targets[own] / left
+        if self.empty == "nan":
+            return np.full((len(queries), t), np.nan)
+        if self.empty == "raise":
             raise ValueError(
                 f"{len(queries)} row(s) of X have no training row within the kernel's reach, the first is "
                 f"{queries[0].tolist()}. Take a larger bandwidth, or empty='nearest', 'mean' or 'nan'."
@@ -173,25 +190,35 @@ class Neighbours:
     """Distances to the k-th nearest of the distinct rows, in units of the scale."""
 
     def __init__(self, rows: Rows, scale: np.ndarray, k: int, n_jobs: int | None) -> None:
-        self.k, self.scale = min(k, max(len(rows.X) - 1, 1)), scale
-        self.search = NearestNeighbors(n_jobs=n_jobs).fit(rows.X / self.scale)
+        self.rows, self.scale, self.k, self.n_jobs = rows, scale, k, n_jobs
+
+    @functools.cached_property
+    def _search(self) -> NearestNeighbors:
+        # a tree for many columns too: the other algorithm takes products of points, whose differences lose digits
+        return NearestNeighbors(algorithm="kd_tree", n_jobs=self.n_jobs).fit(self._placed(self.rows.X))
 
     def radius(self, queries: np.ndarray, own: bool) -> np.ndarray:
         """The distance at each query; with `own` the queries are rows, which are not their own neighbours."""
-        k = self.k + own
-        distances = self.search.kneighbors(queries / self.scale, min(k, self.search.n_samples_fit_))[0][:, -1]
-        return np.where(distances > 0, distances, 1.0)
+        k = min(self.k + own, len(self.rows.X))
+        distances = self._search.kneighbors(self._placed(queries), k)[0][:, -1]
+        return np.maximum(distances, _NEXT_TO_NOTHING)
+
+    def _placed(self, points: np.ndarray) -> np.ndarray:
+        return (points - self.rows.centre) / self.scale
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_search"}
 
 
 def nearest_averages(
     rows: Rows, bandwidth: np.ndarray, queries: np.ndarray, own: np.ndarray | None, n_jobs: int | None
 ) -> np.ndarray:
     """Targets of the nearest row, measured in bandwidths; the average of those that are as near up to rounding."""
-    X = rows.X / bandwidth
+    X = (rows.X - rows.centre) / bandwidth
     found = np.empty((len(queries), rows.targets.shape[1]))
 
     def work(block: slice) -> None:
-        distances = cdist(queries[block] / bandwidth, X)
+        distances = cdist((queries[block] - rows.centre) / bandwidth, X)
         if own is not None:
             distances[np.arange(len(distances)), own[block]] = np.inf
         nearest = distances.min(axis=1, keepdims=True)
@@ -206,14 +233,3 @@ def log_sum(sums: Sums) -> np.ndarray:
     """Logarithms of the sums of weights."""
     with np.errstate(divide="ignore"):
         return sums.log_scale + np.log(sums.total)
-
-
-def effective_counts(once: Sums, squared: Sums) -> np.ndarray:
-    """Squares of the sums of weights over the sums of their squares; 0 where no row has weight."""
-    logs = 2 * log_sum(once) - log_sum(squared)
-    return np.where(once.total > 0, np.exp(np.where(once.total > 0, logs, 0.0)), 0.0)
-
-
-def root(values: np.ndarray) -> np.ndarray:
-    """Square roots of averages that rounding may have made negative."""
-    return np.sqrt(np.maximum(values, 0.0))

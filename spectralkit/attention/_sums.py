@@ -17,6 +17,7 @@ __all__ = ["Sums", "exact_sums"]
 # computing them is taken: float64, then differences of points instead of products.
 _ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
 _QUERIES, _KEYS = 128, 4096  # of a block of weights, 4 MB
+_SMALLEST = 1e-290  # weights that are all below it have too few digits to be compared
 
 
 class Sums(NamedTuple):
@@ -65,6 +66,7 @@ def exact_sums(
     centre: np.ndarray,
     radius: np.ndarray | None = None,
     own: np.ndarray | None = None,
+    power: int = 1,
     slopes: bool = False,
     single: bool = False,
     n_jobs: int | None = None,
@@ -87,6 +89,8 @@ def exact_sums(
         Factor on the bandwidth at each query.
     own : ndarray of shape (m,), optional
         Number of a row that each query leaves out.
+    power : int, default=1
+        Power of the kernel's weights, not of the repetitions.
     slopes : bool, default=False
         Whether to give derivatives; not for exponential weights.
     single : bool, default=False
@@ -95,9 +99,9 @@ def exact_sums(
         Number of threads.
     """
     if not isinstance(weighting, Exponential):
-        return _by_differences(weighting, queries, rows, weights, values, radius, own, slopes, n_jobs)
-    products = _Products(weighting, queries, rows, weights, values, centre, radius, own)
-    exact = products.within(np.dtype(np.float64)) | weighting.keys_count
+        return _by_differences(weighting, queries, rows, weights, values, radius, own, power, slopes, n_jobs)
+    products = _Products(weighting, queries, rows, weights, values, centre, radius, own, power)
+    exact = products.within(np.dtype(np.float64)) | products.are_best
     fast = exact & products.within(rows.dtype) if single and rows.dtype == np.float32 else np.zeros_like(exact)
     sums = Sums.empty(len(queries), values.shape[1])
     for dtype, chosen in ((np.float32, fast), (np.float64, exact & ~fast)):
@@ -106,7 +110,8 @@ def exact_sums(
     rest = ~exact
     if rest.any():
         r, left_out = (None if a is None else a[rest] for a in (radius, own))
-        sums.put(rest, _by_differences(weighting, queries[rest], rows, weights, values, r, left_out, False, n_jobs))
+        parts = queries[rest], rows, weights, values, r, left_out, power, False, n_jobs
+        sums.put(rest, _by_differences(weighting, *parts))
     return sums
 
 
@@ -132,22 +137,26 @@ class _Products:
         centre: np.ndarray,
         radius: np.ndarray | None,
         own: np.ndarray | None,
+        power: int,
     ) -> None:
         keys = (rows - centre) / weighting.bandwidth
         q = (queries if weighting.keys_count else queries - centre) / weighting.bandwidth
         squares = np.einsum("ij,ij->i", keys, keys)
         longest, lengths = math.sqrt(squares.max()), np.sqrt(np.einsum("ij,ij->i", q, q))
         self.largest = lengths * longest + (0 if weighting.keys_count else 0.5 * longest**2)
+        # far outside the rows, squares of differences round more than products do
+        self.are_best = np.full(len(q), weighting.keys_count) | (lengths > 2 * longest)
         shift = np.zeros(len(q)) if weighting.keys_count else 0.5 * lengths**2
-        self.shift = shift if radius is None else shift / radius**2
-        bias = np.log(weights)
+        self.shift = power * (shift if radius is None else shift / radius**2)
+        self.repetitions = float(weights.max())
+        bias = np.log(weights / self.repetitions)  # exact zeros where all are equal, so that powers double all else
         if radius is not None:  # one column more: minus half the squared length of a key, by its own scale
             q = np.column_stack([q, np.ones(len(q))]) / radius[:, None] ** 2
             keys = np.column_stack([keys, -0.5 * squares])
             self.largest /= radius**2
         elif not weighting.keys_count:
-            bias -= 0.5 * squares
-        self.queries, self.keys, self.bias, self.values, self.own = q, keys, bias, values, own
+            bias -= 0.5 * power * squares
+        self.queries, self.keys, self.bias, self.values, self.own = power * q, keys, bias, values, own
 
     def within(self, dtype: np.dtype) -> np.ndarray:
         """For which queries the rounding of products in this dtype may be put up with."""
@@ -170,6 +179,8 @@ class _Products:
 
         for_row_blocks(work, len(q), ROWS_PER_BLOCK, n_jobs)
         sums.log_scale[:] = sums.log_scale * math.log(2) - self.shift[chosen]
+        sums.total[:] *= self.repetitions
+        sums.values[:] *= self.repetitions
         return sums
 
 
@@ -181,6 +192,7 @@ def _by_differences(
     values: np.ndarray,
     radius: np.ndarray | None,
     own: np.ndarray | None,
+    power: int,
     slopes: bool,
     n_jobs: int | None,
 ) -> Sums:
@@ -199,21 +211,28 @@ def _by_differences(
             outside = None if own is None else _positions(own[block], part)
             if outside is not None:
                 k[outside] = -np.inf if weighting.in_logarithms else 0.0
+            largest = k.max(axis=1)
+            if not weighting.in_logarithms:
+                with np.errstate(divide="ignore"):
+                    largest = np.where(largest > _SMALLEST, np.log(largest), -np.inf)
+            higher = np.maximum(top, largest)
+            reference = np.where(np.isfinite(higher), higher, 0.0)
+            shrunk = np.exp(np.where(np.isfinite(top), power * (top - reference), -np.inf))[:, None]
+            total *= shrunk
+            gradient *= shrunk
+            top = higher
             if weighting.in_logarithms:
-                higher = np.maximum(top, k.max(axis=1))
-                reference = np.where(np.isfinite(higher), higher, 0.0)
-                total *= np.exp(np.where(np.isfinite(top), top - reference, -np.inf))[:, None]
-                top = higher
-                k = np.exp(k - reference[:, None])
+                k = np.exp(power * (k - reference[:, None]))
+            else:
+                k = np.where(np.isfinite(higher), np.exp(-reference), 0.0)[:, None] * k
+                k = k if power == 1 else k**power
             total += k @ weighted[part]
             if slopes:
                 for j, slope in enumerate(weighting.slopes(q, rows[part], r)):
                     if outside is not None:
                         slope[outside] = 0.0
-                    gradient[j] += slope @ weighted[part]
-        if not weighting.in_logarithms:
-            top = np.where(total[:, 0] > 0, 0.0, -np.inf)
-        sums.log_scale[block], sums.total[block], sums.values[block] = top, total[:, 0], total[:, 1:]
+                    gradient[j] += np.exp(-reference)[:, None] * (slope @ weighted[part])
+        sums.log_scale[block], sums.total[block], sums.values[block] = power * top, total[:, 0], total[:, 1:]
         if sums.slopes is not None:
             sums.slopes[:, block] = gradient
 

@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 
 from spectralkit._validation import is_positive_number
 from spectralkit.spectra import Gaussian, SpectralMeasure
-from spectralkit.spectra._sklearn import SPECTRA_BY_NAME, as_spectrum
+from spectralkit.spectra._sklearn import SPECTRA_BY_NAME, as_spectrum, sigma_of
 
 __all__ = ["COMPACT", "Compact", "Exponential", "OfMeasure", "Weighting", "weighting"]
 
@@ -57,26 +57,25 @@ class Weighting(abc.ABC):
         """The measure whose kernel it is, if it is one."""
         return None
 
-    @property
-    def squared(self) -> Weighting:
-        """The weighting with the square of these weights."""
-        return _Squared(self)
-
 
 class Exponential(Weighting):
     r"""Weights :math:`e^{z\cdot z_i}`, times :math:`e^{-|z_i|^2/2}` for the Gaussian kernel; z is x over the bandwidth.
 
-    With `keys_count` rows of larger norm weigh more: that is the softmax kernel, whose temperature is the square of the
-    bandwidth.
+    With a temperature, the square of the bandwidth, rows of larger norm weigh more: that is the softmax kernel.
     """
 
     in_logarithms = True
 
-    def __init__(self, bandwidth: np.ndarray, keys_count: bool = False, is_open: bool = True) -> None:
-        self.bandwidth, self.keys_count, self.is_open = bandwidth, keys_count, is_open
+    def __init__(self, bandwidth: np.ndarray, temperature: float | None = None, is_open: bool = True) -> None:
+        self.bandwidth, self.temperature, self.is_open = bandwidth, temperature, is_open
+
+    @property
+    def keys_count(self) -> bool:
+        """Whether the kernel is the softmax one."""
+        return self.temperature is not None
 
     def at(self, bandwidth: np.ndarray) -> Exponential:
-        return Exponential(bandwidth, self.keys_count, self.is_open)
+        return Exponential(bandwidth, self.temperature, self.is_open)
 
     def block(self, queries: np.ndarray, rows: np.ndarray, radius: np.ndarray | None) -> np.ndarray:
         squares = cdist(queries / self.bandwidth, rows / self.bandwidth, "sqeuclidean")
@@ -89,6 +88,7 @@ class Exponential(Weighting):
 
     @property
     def squared(self) -> Exponential:
+        """The weighting with the square of these weights."""
         return self.at(self.bandwidth / math.sqrt(2))
 
 
@@ -143,9 +143,9 @@ class OfMeasure(Weighting):
     """Weights by the kernel of a measure: a template whose scale the bandwidth is, or one that has its own."""
 
     def __init__(self, template: SpectralMeasure, bandwidth: np.ndarray) -> None:
-        self.template, self.bandwidth = template, bandwidth
-        self.is_open = template.is_template()
+        self.template, self.is_open = template, template.is_template()
         self._measure = _filled(template, bandwidth)
+        self.bandwidth = bandwidth if self.is_open else _lengths(template, len(bandwidth))
         self.has_one_scale = int(self._scales().sum()) == len(bandwidth)
 
     def at(self, bandwidth: np.ndarray) -> OfMeasure:
@@ -177,17 +177,13 @@ class OfMeasure(Weighting):
         return self._measure
 
 
-class _Squared(Weighting):
-    """The square of weights."""
-
-    def __init__(self, root: Weighting) -> None:
-        self.root, self.bandwidth, self.is_open = root, root.bandwidth, root.is_open
-
-    def at(self, bandwidth: np.ndarray) -> _Squared:
-        return _Squared(self.root.at(bandwidth))
-
-    def block(self, queries: np.ndarray, rows: np.ndarray, radius: np.ndarray | None) -> np.ndarray:
-        return self.root.block(queries, rows, radius) ** 2
+def _lengths(measure: SpectralMeasure, d: int) -> np.ndarray:
+    """What stands for the bandwidths of a measure that has its scale."""
+    if "sigma" in measure.get_params():
+        return np.array(np.broadcast_to(1 / (2 * math.pi * np.asarray(sigma_of(measure))), (d,)))
+    if "support" in measure.capabilities(d):  # where a Gaussian kernel has fallen to this value
+        return np.array(np.broadcast_to(measure.support(math.exp(-0.5), d), (d,)))
+    return np.ones(d)
 
 
 def _filled(template: SpectralMeasure, bandwidth: np.ndarray) -> SpectralMeasure:
@@ -203,7 +199,7 @@ def weighting(kernel: Any, temperature: Any, d: int) -> Weighting:
         value = math.sqrt(d) if temperature is None else temperature
         if not is_positive_number(value):
             raise ValueError(f"temperature must be None or a positive finite number, got {temperature!r}.")
-        return Exponential(np.full(d, math.sqrt(value)), keys_count=True, is_open=False)
+        return Exponential(np.full(d, math.sqrt(value)), float(value), is_open=False)
     if temperature is not None:
         raise ValueError(
             f"temperature={temperature!r} is for kernel='softmax', but kernel={kernel!r}. Leave it out, or set "
@@ -218,5 +214,7 @@ def weighting(kernel: Any, temperature: Any, d: int) -> Weighting:
     template = as_spectrum(kernel, "kernel")
     measure = _filled(template, one).require("nonnegative", d=d)
     if "gaussian" in measure.capabilities(d):
-        return Exponential(1 / (2 * math.pi * measure.gaussian_sigma(d)), is_open=template.is_template())
+        lengths = 1 / (2 * math.pi * measure.gaussian_sigma(d))
+        if not template.is_template() or np.allclose(lengths, 1, rtol=1e-12, atol=0):  # none of a scale that is given
+            return Exponential(lengths, is_open=template.is_template())
     return OfMeasure(template, one)
