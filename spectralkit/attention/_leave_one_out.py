@@ -68,14 +68,18 @@ def _exact_errors(smoother: Smoother, weighting: Weighting) -> Errors:
 
 def affordable(smoother: Smoother, weighting: Weighting) -> int:
     """Number of rows whose errors may be computed by the exact method."""
-    share = 1 if by_products(weighting, smoother.rows.X) else _BY_DIFFERENCES
+    share = 1 if by_products(weighting, smoother.rows.extent) else _BY_DIFFERENCES
     return max(int(PAIRS / share / len(smoother.rows.X)), _FEWEST if share == 1 else _FEWEST // 4)
 
 
 def _fast_errors(smoother: Smoother, weightings: list[Weighting], accuracy: float) -> list[Errors]:
     rows, fast, errors = smoother.rows, smoother.fast(*weightings, accuracy=accuracy), []
+    everything = np.arange(len(rows.X))
     for i, weighting in enumerate(weightings):
         found, reliable = smoother.fast_fits(fast, which=i)
+        if reliable.all():
+            errors.append(_errors(smoother, everything, found, rows.weights))
+            continue
         rest = np.flatnonzero(~reliable)
         some = rest[:: max(1, len(rows.X) // affordable(smoother, weighting))]  # as densely as without transforms
         found[some] = smoother.estimates(weighting, rows.X[some], some)

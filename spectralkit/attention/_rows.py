@@ -32,6 +32,8 @@ class Rows(NamedTuple):
         Weighted mean of the columns.
     deviations : ndarray of shape (d,)
         Weighted standard deviations of the columns; 1 for constant ones.
+    extent : ndarray of shape (d,)
+        Largest less smallest value of each column.
     """
 
     X: np.ndarray
@@ -42,6 +44,7 @@ class Rows(NamedTuple):
     variance: np.ndarray
     centre: np.ndarray
     deviations: np.ndarray
+    extent: np.ndarray
 
     @classmethod
     def of(cls, X: np.ndarray, targets: np.ndarray, sample_weight: np.ndarray | None = None) -> Self:
@@ -72,7 +75,8 @@ class Rows(NamedTuple):
         centre = np.average(shifted, axis=0, weights=weights)
         deviations = np.sqrt(np.average((shifted - centre) ** 2, axis=0, weights=weights))
         deviations[deviations == 0] = 1.0
-        return cls(X, weights, targets, spread, mean, variance, X[0] + centre, deviations)
+        extent = np.array([np.ptp(column) for column in shifted.T])
+        return cls(X, weights, targets, spread, mean, variance, X[0] + centre, deviations, extent)
 
     @property
     def total(self) -> float:

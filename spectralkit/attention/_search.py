@@ -43,4 +43,4 @@ def reach(rows: Rows, scale: np.ndarray) -> tuple[float, float]:
     some = X[rows.sample(_SOME)[:_SOME]]
     gaps = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(some)[0][:, 1]
     low = float(np.quantile(gaps, 0.1)) / 3  # a few rows may be very near to each other
-    return max(low, 1e-9), 3 * float(np.linalg.norm(np.ptp(X, axis=0)))
+    return max(low, 1e-9), 3 * float(np.linalg.norm(rows.extent / scale))

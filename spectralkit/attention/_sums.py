@@ -115,11 +115,11 @@ def exact_sums(
     return sums
 
 
-def by_products(weighting: Weighting, X: np.ndarray) -> bool:
-    """Whether logarithms of weights come from products of points with this extent, in float64 at least."""
+def by_products(weighting: Weighting, extent: np.ndarray) -> bool:
+    """Whether logarithms of weights come from products of points that extend so far in each column."""
     if not isinstance(weighting, Exponential):
         return False
-    largest = float(np.square(np.ptp(X, axis=0) / weighting.bandwidth).sum())
+    largest = float(np.square(extent / weighting.bandwidth).sum())
     double = np.dtype(np.float64)
     return bool(weighting.keys_count or largest * np.finfo(double).eps <= _ROUNDING[double])
 
