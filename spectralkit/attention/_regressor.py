@@ -72,8 +72,8 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         Root mean squared leave-one-out error, in units of y; NaN if all rows are equal.
     loo_rows_ : int
         Number of distinct rows over which that is taken: all, or by the exact method as many as make 4e8 pairs with
-        all rows, and at least about 1000; a sixteenth of the pairs, and at least about 250 rows, where weights come from
-        differences of points. The bandwidth is chosen in the same way.
+        all rows, and at least about 1000; a sixteenth of the pairs, and at least about 250 rows, where weights come
+        from differences of points. The bandwidth is chosen in the same way.
     predicted_error_ : float
         For positive features: root mean squared error of predictions from the draw of features, in standard deviations
         of y, over 512 of the first rows.
