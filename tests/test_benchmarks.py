@@ -28,6 +28,8 @@ from benchmarks._timing import Spread, in_turns
 from spectralkit import NadarayaWatsonRegressor
 from spectralkit.moments import GramMoments
 
+pytestmark = pytest.mark.long
+
 RULES = (*kernel_error.RANDOM_RULES, *kernel_error.FIXED_RULES, kernel_error.PEER)
 
 

@@ -14,6 +14,8 @@ from spectralkit import FeatureRidge, FourierFeatures, datasets
 from spectralkit._rows import fold_of_rows
 from spectralkit.ridge import _conformal
 
+pytestmark = pytest.mark.long
+
 FEATURES = FourierFeatures(sigma=0.1, n_components=12, random_state=0)
 KINDS = ["jackknife+", "cv+"]
 N_FOLDS = 10
