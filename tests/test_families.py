@@ -209,6 +209,7 @@ def test_rational_quadratic_with_alpha_1_is_a_laplace_distribution_in_one_column
     assert_allclose(measure.cutoff(1e-6, 1), laplace.isf(5e-7), rtol=1e-11)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", [0.1, 0.3, 3.0, 30.0])
 def test_rational_quadratic_quantiles_undo_the_integral_of_the_density(alpha):
     measure, u = RationalQuadratic(1.0, alpha=alpha), np.array([0.6, 0.9, 0.999])

@@ -281,6 +281,7 @@ def test_data_and_weights_stay_as_they_are():
 BATCHES = [slice(0, 1), slice(1, 40), slice(40, 43), slice(43, 150)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alpha", ["gcv", "evidence", 0.3])
 @pytest.mark.parametrize("solver", ["gram", "qr"])
 @pytest.mark.parametrize("multipliers", [None, [0.5, 1.0, 3.0]])
@@ -932,6 +933,7 @@ SPLITS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SPLITS)
 @pytest.mark.parametrize("t", [None, 2])
 @pytest.mark.parametrize("params", [{}, {"alpha": 0.3, "solver": "qr"}, {"multipliers": [0.5, 1.0]}], ids=str)

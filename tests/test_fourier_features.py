@@ -169,6 +169,7 @@ def test_even_widths_have_an_exact_diagonal(measure, width, rule):
     assert_allclose((Z**2).sum(axis=1), measure.mass, rtol=1e-12, atol=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("width", [1, 3, 7])
 def test_odd_widths_are_unbiased(width, rule):

@@ -138,6 +138,7 @@ def test_no_array_of_lags_per_column_is_made():
             assert peak < 8 * n * n * 8, f"{peak / (8 * n * n):.1f} matrices of {n} x {n}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "measure",
     [

@@ -306,6 +306,7 @@ def test_the_parts_of_a_sum_get_their_share_exactly():
 # -- accuracy against scikit-learn -------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("d", "bar", "n_seeds"), [(1, 100, 4_000), (2, 20, 10), (3, 10, 10), (8, 5, 10), (64, 3, 10)])
 def test_the_kernel_error_is_far_below_that_of_the_public_transformer(d, bar, n_seeds):
     """RMS error at 1024 columns for pairs one lengthscale apart.
