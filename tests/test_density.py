@@ -25,7 +25,7 @@ from spectralkit import (
     RationalQuadratic,
     SpectralMixture,
 )
-from spectralkit.attention import _density, _least_squares
+from spectralkit.attention import _fast, _least_squares
 from spectralkit.attention._density import SpectralKernelDensity
 from spectralkit.attention._least_squares import Criterion
 from spectralkit.attention._rows import Rows
@@ -544,7 +544,7 @@ def test_methods_are_chosen_by_size_and_explained(monkeypatch):
     assert density(X).method_ == "exact"
     assert "fewer than 20000" in density(X).method_note_
     assert density(X, method="exact").method_note_ == ""
-    monkeypatch.setattr(_density, "MANY", 100)
+    monkeypatch.setattr(_fast, "MANY", 100)
     assert density(X).method_ == "nufft"
     assert_allclose(density(X).bandwidth_, density(X, method="exact").bandwidth_, rtol=0.02)
     assert "method='exact'" in density(X, "laplacian", bandwidth=0.1).method_note_

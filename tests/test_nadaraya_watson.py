@@ -34,7 +34,7 @@ from spectralkit import (
     PositiveRandomFeatures,
     SpectralMixture,
 )
-from spectralkit.attention import _feature_model, _leave_one_out, _row_model, _smoother, _sums
+from spectralkit.attention import _fast, _feature_model, _leave_one_out, _smoother, _sums
 from spectralkit.moments import AttentionMoments
 
 EPS = np.finfo(np.float64).eps
@@ -835,7 +835,7 @@ def test_auto_takes_transforms_for_many_rows(monkeypatch):
     model = NadarayaWatsonRegressor(bandwidth=0.7, method="auto").fit(X, y)
     assert model.method_ == "exact"
     assert model.method_note_ == "method='auto' takes the exact method for fewer than 20000 distinct rows."
-    monkeypatch.setattr(_row_model, "MANY", 400)
+    monkeypatch.setattr(_fast, "MANY", 400)
     many = clone(model).fit(X, y)
     assert (many.method_, many.method_note_) == ("nufft", "")
     assert_allclose(many.predict(X), model.predict(X), rtol=1e-7)
@@ -843,7 +843,7 @@ def test_auto_takes_transforms_for_many_rows(monkeypatch):
     assert chosen.method_ == "nufft"
     fewer = clone(model).fit(np.repeat(X[:200], 2, axis=0), np.repeat(y[:200], 2, axis=0))
     assert fewer.method_ == "exact"
-    monkeypatch.setattr(_row_model, "MANY", 20_000)
+    monkeypatch.setattr(_fast, "MANY", 20_000)
     assert_allclose(chosen.bandwidth_, NadarayaWatsonRegressor(method="auto").fit(X, y).bandwidth_, rtol=0.02)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import FLOATS, is_integer, is_positive_number
+from spectralkit._validation import FLOATS, check_sample_weight, is_integer
 from spectralkit.attention._feature_model import FeatureModel, takes_features
 from spectralkit.attention._row_model import RowModel, with_bandwidth
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._smoother import Smoother
-from spectralkit.attention._weighting import Weighting, weighting
+from spectralkit.attention._weighting import Weighting, are_bandwidths, per_column, weighting
 from spectralkit.spectra._sklearn import SpectrumParams
 
 _METHODS = ("auto", "exact", "nufft", "positive")
@@ -104,8 +104,6 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
         """What is learnt from checked rows; the estimator stays as it is."""
         form = self._checked_form(X.shape[1])
         by_features = takes_features(self.method)
-        if weights is not None and not weights.all():
-            X, targets, weights = (a[weights > 0] for a in (X, targets, weights))
         rows = Rows.of(X, targets, weights)
         scale = rows.deviations
         if isinstance(self.bandwidth, str) and self.bandwidth == "loo_common":
@@ -132,7 +130,7 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
                 "bandwidth as a number."
             )
         if form.is_open:
-            form = form.at(np.array(np.broadcast_to(self.bandwidth, (X.shape[1],)), dtype=float))
+            form = form.at(per_column(self.bandwidth, X.shape[1]))
         return self._features(form, X, targets, weights).learnt(X, targets, weights)
 
     def _features(
@@ -181,8 +179,7 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
                     "several. Use bandwidth='loo'."
                 )
             return
-        values = np.atleast_1d(np.asarray(given, dtype=object))
-        if values.ndim != 1 or len(values) not in (1, d) or not all(is_positive_number(value) for value in values):
+        if not are_bandwidths(given, d):
             raise ValueError(
                 f"bandwidth must be a positive finite number in units of x, or one for each of the {d} column(s), or "
                 f"'loo', 'loo_common' or 'loo_per_column', got {given!r}."
@@ -196,6 +193,16 @@ class BaseNadarayaWatson(SpectrumParams, BaseEstimator, abc.ABC):
                 f"n_neighbors={self.n_neighbors} gives every query a bandwidth of its own, which a kernel that has its "
                 "scale already cannot take, nor can positive features. Leave n_neighbors out."
             )
+
+    @staticmethod
+    def _that_count(
+        X: np.ndarray, y: np.ndarray, sample_weight: Any, of_a_batch: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows with checked weights: of a whole those that have weight, of a batch all."""
+        weights = check_sample_weight(sample_weight, len(X), of_a_batch=of_a_batch)
+        if weights is None or of_a_batch or weights.all():
+            return X, y, weights
+        return X[weights > 0], y[weights > 0], weights[weights > 0]
 
     def _checked_new(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

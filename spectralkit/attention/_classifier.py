@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import FLOATS, check_sample_weight
+from spectralkit._validation import FLOATS
 from spectralkit.attention._base import BaseNadarayaWatson, streams
 
 
@@ -226,10 +226,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         X, y = check_X_y(X, y, dtype=FLOATS, estimator=self)
         check_classification_targets(y)
-        weights = check_sample_weight(sample_weight, len(X), of_a_batch=of_a_batch)
-        if weights is not None and not of_a_batch:
-            X, y, weights = (a[weights > 0] for a in (X, y, weights))
-        return X, y, weights
+        return self._that_count(X, y, sample_weight, of_a_batch)
 
     def _check_same_targets(self, other: Any) -> None:
         if not np.array_equal(self.classes_, other.classes_):

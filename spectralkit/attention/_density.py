@@ -10,13 +10,12 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import FLOATS, check_sample_weight, is_integer, is_positive_number
-from spectralkit.attention._fast import FastSums, why_not_fast
+from spectralkit._validation import FLOATS, check_sample_weight, is_integer
+from spectralkit.attention._fast import FastSums, chosen_method, wants_transforms
 from spectralkit.attention._least_squares import OUT_OF_REACH, Criterion, best_bandwidth, log_integral, log_sums
-from spectralkit.attention._row_model import MANY
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._smoother import log_sum
-from spectralkit.attention._weighting import COMPACT, Exponential, Weighting, weighting
+from spectralkit.attention._weighting import COMPACT, Exponential, Weighting, are_bandwidths, per_column, weighting
 from spectralkit.spectra import CapabilityError
 from spectralkit.spectra._sklearn import SpectrumParams, as_spectrum
 
@@ -54,7 +53,8 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
     Attributes
     ----------
     bandwidth_ : ndarray of shape (d,)
-        The bandwidths of the columns, in units of x; ones for a measure that has its scale and is not Gaussian.
+        The bandwidths of the columns, in units of x; for a measure that has its scale its lengthscale, or the lag at
+        which its kernel has fallen to that of a Gaussian kernel one bandwidth away, or 1 where it has neither.
     lscv_ : float
         The criterion of least-squares cross-validation at `bandwidth_`, computed when it is first asked for: an
         estimate of the integrated squared error, less the integral of the squared density that is estimated. It is
@@ -155,11 +155,11 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
         form = self._checked_weighting(X.shape[1])
         rows = Rows.of(X, np.zeros((len(X), 1)), weights)
         if form.is_open and isinstance(self.bandwidth, str):
-            may_be_fast = self.method == "nufft" or (self.method == "auto" and len(rows.X) >= MANY)
-            form = form.at(best_bandwidth(form, Criterion(form, rows, may_be_fast, self.n_jobs)))
+            criterion = Criterion(form, rows, wants_transforms(self.method, rows), self.n_jobs)
+            form = form.at(best_bandwidth(form, criterion))
         elif form.is_open:
-            form = form.at(np.array(np.broadcast_to(np.asarray(self.bandwidth, dtype=float), (X.shape[1],))))
-        method, note = self._chosen_method(form, rows)
+            form = form.at(per_column(self.bandwidth, X.shape[1]))
+        method, note = chosen_method(self.method, form, rows)
         self.__dict__.pop("_fast", None)
         self.__dict__.update(_rows=rows, _weighting=form, method_=method, method_note_=note, _lscv=None)
         validate_data(self, given, skip_check_array=True)
@@ -270,22 +270,11 @@ class SpectralKernelDensity(SpectrumParams, DensityMixin, BaseEstimator):
                 f"kernel={self.kernel!r} has its scale already, but bandwidth={given!r} was given. Leave the bandwidth "
                 "out, or leave the scale of the kernel open."
             )
-        if form.is_open and not is_word:
-            values = np.atleast_1d(np.asarray(given, dtype=object))
-            if values.ndim != 1 or len(values) not in (1, d) or not all(map(is_positive_number, values)):
-                raise ValueError(
-                    f"bandwidth must be a positive finite number in units of x, one for each of the {d} column(s), or "
-                    f"'lscv', got {given!r}."
-                )
-
-    def _chosen_method(self, form: Weighting, rows: Rows) -> tuple[str, str]:
-        """The method, and why it is not the other one."""
-        if self.method == "exact":
-            return "exact", ""
-        if self.method == "auto" and len(rows.X) < MANY:
-            return "exact", f"method='auto' takes the exact method for fewer than {MANY} distinct rows."
-        why_not = why_not_fast(form, rows)
-        return ("nufft", "") if why_not is None else ("exact", why_not)
+        if form.is_open and not is_word and not are_bandwidths(given, d):
+            raise ValueError(
+                f"bandwidth must be a positive finite number in units of x, one for each of the {d} column(s), or "
+                f"'lscv', got {given!r}."
+            )
 
     # -- fitted attributes -----------------------------------------------------------------------------------------
 

@@ -12,7 +12,9 @@ from spectralkit.attention._weighting import Exponential, Weighting
 from spectralkit.nufft import KernelSums
 from spectralkit.spectra import CapabilityError
 
-__all__ = ["FastSums", "why_not_fast"]
+__all__ = ["FastSums", "chosen_method", "is_cheap", "wants_transforms", "why_not_fast"]
+
+MANY = 20_000  # distinct rows from which "auto" takes transforms, where they can be had
 
 CUTOFF_TOL = 1e-8  # a spectrum that is wider at this tolerance than memory holds is not fit for the method
 _CHEAP = 1 << 25  # bytes of grids that are no matter
@@ -21,6 +23,21 @@ _SHARE = 1e-4  # of the accuracy of averages, that the transforms are asked for:
 
 # Errors of the sums are below the tolerance times k(0) and the root of the sum of squares of what is summed; the worst
 # that was measured is a quarter of that, for bandwidths from .02 to 1 standard deviations of 1e4 to 1e6 points.
+
+
+def wants_transforms(method: str, rows: Rows) -> bool:
+    """Whether the method is to take transforms where they can be had."""
+    return method == "nufft" or (method == "auto" and len(rows.X) >= MANY)
+
+
+def chosen_method(method: str, weighting: Weighting, rows: Rows, degree: int = 0) -> tuple[str, str]:
+    """The method, "exact" or "nufft", and why it is not the other one, where that was a choice."""
+    if method == "exact":
+        return "exact", ""
+    if not wants_transforms(method, rows):
+        return "exact", f"method='auto' takes the exact method for fewer than {MANY} distinct rows."
+    why_not = why_not_fast(weighting, rows, degree)
+    return ("nufft", "") if why_not is None else ("exact", why_not)
 
 
 def why_not_fast(weighting: Weighting, rows: Rows, degree: int = 0) -> str | None:
@@ -33,8 +50,8 @@ def why_not_fast(weighting: Weighting, rows: Rows, degree: int = 0) -> str | Non
     if degree > 0 and not isinstance(weighting, Exponential):
         return f"method='nufft' fits local lines with Gaussian kernels only, not with {measure!r}. Use method='exact'."
     try:
-        KernelSums.bytes_needed([measure], rows.X, tol=CUTOFF_TOL)
-        KernelSums.bytes_needed([measure], rows.X, tol=_FINEST)
+        for tol in (CUTOFF_TOL, _FINEST):
+            KernelSums.bytes_needed(measure, rows.corners, tol=tol)
     except (ValueError, CapabilityError) as error:
         return f"{error} That is what method='exact' does."
     return None
@@ -45,7 +62,7 @@ def is_cheap(weighting: Weighting, rows: Rows, degree: int) -> bool:
     measure = weighting.measure
     if measure is None or why_not_fast(weighting, rows, degree) is not None:
         return False
-    return KernelSums.bytes_needed(measure, rows.X, tol=CUTOFF_TOL) < _CHEAP + 100 * len(rows.X)
+    return KernelSums.bytes_needed(measure, rows.corners, tol=CUTOFF_TOL) < _CHEAP + 100 * len(rows.X)
 
 
 class FastSums:
@@ -77,9 +94,14 @@ class FastSums:
 
         Each leaves out the row of the number `own`, if given; rows as queries leave out themselves.
         """
-        sums = self._sums.at(queries, which=which)
+        return self._without_own(self._sums.at(queries, which=which), queries, own, which)
+
+    def _without_own(
+        self, sums: np.ndarray, queries: np.ndarray | None, own: np.ndarray | None, which: int
+    ) -> tuple[Sums, np.ndarray]:
+        """What is left of sums over all rows, and where that is reliable."""
         if queries is None or own is not None:
-            sums -= self._own(queries, own, which)
+            sums -= self._masses[which] * (self._weighted if queries is None else self._weighted[own])
         reliable = sums[:, 0] > self._smallest * self._masses[which]
         return Sums(np.zeros(len(sums)), np.where(reliable, sums[:, 0], 0.0), sums[:, 1:]), reliable
 
@@ -94,7 +116,9 @@ class FastSums:
                   \sum_i k z_p z_q v_i = (h_p h_q \partial_p\partial_q + \delta_{pq}) \sum_i k v_i
         """
         h = self._bandwidths[which]
-        sums, reliable = self.at(queries, own, which)
+        full = self._sums.at(queries, which=which)
+        weights = full[:, 0].copy()  # what a row adds to its own sum it takes from its own second derivative
+        sums, reliable = self._without_own(full, queries, own, which)
         once = np.eye(len(h), dtype=int)
         first = np.stack(
             [h[p] * self._sums.at(queries, which=which, derivative=once[p]) for p in range(len(h))], axis=1
@@ -102,15 +126,7 @@ class FastSums:
         second = []
         for p, q in zip(*np.triu_indices(len(h)), strict=True):
             found = h[p] * h[q] * self._sums.at(queries, which=which, derivative=once[p] + once[q])[:, 0]
-            if p == q:  # what a row adds to its own sum it takes from its own derivative
-                found += sums.total + (
-                    self._own(queries, own, which)[:, 0] if own is not None or queries is None else 0
-                )
-            second.append(found)
+            second.append(found + weights if p == q else found)
         with_targets = first[:, :, 1:].reshape(len(first), -1)
         values = np.hstack([sums.values, first[:, :, 0], np.stack(second, axis=1), with_targets])
         return Sums(sums.log_scale, sums.total, values), reliable
-
-    def _own(self, queries: np.ndarray | None, own: np.ndarray | None, which: int) -> np.ndarray:
-        """What rows add to the sums at themselves."""
-        return self._masses[which] * (self._weighted if queries is None else self._weighted[own])

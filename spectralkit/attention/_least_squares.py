@@ -50,7 +50,6 @@ class Criterion:
 
     def __init__(self, form: Weighting, rows: Rows, is_fast: bool, n_jobs: int | None) -> None:
         self.rows, self.is_fast, self.n_jobs = rows, is_fast, n_jobs
-        self.corners = np.stack([rows.X.min(axis=0), rows.X.max(axis=0)])
         self.steps = _steps(rows) if isinstance(form, Exponential) else np.zeros(rows.X.shape[1])
         self.is_rounded = bool(self.steps.any())
         repetitions = max(rows.total / len(rows.X), 1.0) if self.is_rounded else 1.0
@@ -93,7 +92,7 @@ class Criterion:
             return False
         kinds = (self.tol, _OF_PAIR), (self.tol_of_square, _OF_ROW)
         try:
-            needed = [KernelSums.bytes_needed(self._measures(forms, v), self.corners, tol=tol) for tol, v in kinds]
+            needed = [KernelSums.bytes_needed(self._measures(forms, v), self.rows.corners, tol=tol) for tol, v in kinds]
             return max(needed) <= size
         except (ValueError, CapabilityError):
             return False
@@ -238,10 +237,5 @@ def log_integral(form: Weighting) -> float:
 def log_sums(
     form: Weighting, queries: np.ndarray, rows: Rows, own: np.ndarray | None = None, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Logarithms of the sums of weights, each without the row of the number `own`, if given.
-
-    Counted from the centre of the rows, so that differences of points far from zero keep their digits.
-    """
-    points, nothing = (queries - rows.centre, rows.X - rows.centre), np.zeros((len(rows.X), 0))
-    centre = np.zeros(len(rows.centre))
-    return log_sum(exact_sums(form, *points, rows.weights, nothing, centre=centre, own=own, n_jobs=n_jobs))
+    """Logarithms of the sums of weights, each without the row of the number `own`, if given."""
+    return log_sum(exact_sums(form, queries, rows, np.zeros((len(rows.X), 0)), own=own, n_jobs=n_jobs))

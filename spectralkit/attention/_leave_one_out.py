@@ -9,6 +9,7 @@ import numpy as np
 from scipy import optimize
 
 from spectralkit.attention._fast import is_cheap
+from spectralkit.attention._local import products_with
 from spectralkit.attention._search import best_factor, on_grid, reach
 from spectralkit.attention._smoother import Smoother
 from spectralkit.attention._sums import Sums, by_products
@@ -197,9 +198,9 @@ def _of_gaussian(
     From sums over the rows of their z, its square, and both times the targets.
     """
     rows = smoother.rows
-    Z, z = ((points - rows.centre) / weighting.bandwidth for points in (rows.X, queries))
+    Z, z = smoother.near(weighting, rows.X), smoother.near(weighting, queries)
     t, d = rows.targets.shape[1], Z.shape[1]
-    with_targets = [(a[:, :, None] * rows.targets[:, None, :]).reshape(len(Z), -1) for a in (Z, Z**2)]
+    with_targets = [products_with(a, rows.targets) for a in (Z, Z**2)]
     sums = smoother.sums(weighting, queries, which, values=np.hstack([rows.targets, Z, Z**2, *with_targets]))
     averages = sums.averages()
     y, first, second = averages[:, :t], averages[:, t : t + d], averages[:, t + d : t + 2 * d]

@@ -6,7 +6,7 @@ import numpy as np
 
 from spectralkit.attention._sums import Sums
 
-__all__ = ["linear_fits", "value_columns"]
+__all__ = ["linear_fits", "products_with", "value_columns"]
 
 # The slope along a direction counts in full while the query is up to so many standard deviations of the neighbourhood
 # away from its mean, and not at all from twice as many: a few rows on one side say little of what is far from them.
@@ -18,8 +18,12 @@ def value_columns(Z: np.ndarray, targets: np.ndarray, degree: int) -> np.ndarray
     if degree == 0:
         return targets
     one, other = np.triu_indices(Z.shape[1])
-    with_targets = (Z[:, :, None] * targets[:, None, :]).reshape(len(Z), -1)
-    return np.hstack([targets, Z, Z[:, one] * Z[:, other], with_targets])
+    return np.hstack([targets, Z, Z[:, one] * Z[:, other], products_with(Z, targets)])
+
+
+def products_with(Z: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """All products of a column of Z and a target, (n, d t), those of a column side by side."""
+    return (Z[:, :, None] * targets[:, None, :]).reshape(len(Z), -1)
 
 
 def linear_fits(sums: Sums, queries: np.ndarray, n_targets: int, narrowest: float) -> tuple[np.ndarray, np.ndarray]:

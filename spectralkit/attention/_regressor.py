@@ -10,7 +10,7 @@ from sklearn.utils import check_X_y
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from spectralkit._validation import FLOATS, check_sample_weight
+from spectralkit._validation import FLOATS
 from spectralkit.attention._base import BaseNadarayaWatson, streams
 from spectralkit.attention._smoother import EMPTY
 
@@ -250,7 +250,7 @@ class NadarayaWatsonRegressor(MultiOutputMixin, RegressorMixin, BaseNadarayaWats
         if isinstance(self.degree, bool) or self.degree not in (0, 1):
             raise ValueError(f"degree must be 0, for averages, or 1, for local linear fits, got {self.degree!r}.")
         X, y = check_X_y(X, y, dtype=FLOATS, multi_output=True, y_numeric=True, estimator=self)
-        return X, y.astype(np.float64), check_sample_weight(sample_weight, len(X), of_a_batch=of_a_batch)
+        return self._that_count(X, y.astype(np.float64), sample_weight, of_a_batch)
 
     def _check_same_targets(self, other: Any) -> None:
         if self._one_target != other._one_target:

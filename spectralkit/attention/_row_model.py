@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from spectralkit.attention._fast import FastSums, why_not_fast
+from spectralkit.attention._fast import FastSums, chosen_method, wants_transforms
 from spectralkit.attention._leave_one_out import Errors, best_bandwidth, leave_one_out
 from spectralkit.attention._rows import Rows
 from spectralkit.attention._smoother import Smoother
 from spectralkit.attention._variance import Variance
-from spectralkit.attention._weighting import Weighting
+from spectralkit.attention._weighting import Weighting, per_column
 
-__all__ = ["RowModel"]
+__all__ = ["RowModel", "with_bandwidth"]
 
-MANY = 20_000  # distinct rows from which "auto" takes transforms, where they can be had
+_NO_RADII = "method='nufft' needs one bandwidth for all queries, and n_neighbors gives each its own."
 
 
 class RowModel:
@@ -35,7 +35,10 @@ class RowModel:
 
     def __init__(self, rows: Rows, weighting: Weighting, smoother: Smoother, method: str) -> None:
         self.rows, self.weighting, self._smoother = rows, weighting, smoother
-        self.method, self.note = _chosen(method, weighting, smoother)
+        if smoother.neighbours is not None and wants_transforms(method, rows):
+            self.method, self.note = "exact", _NO_RADII
+        else:
+            self.method, self.note = chosen_method(method, weighting, rows, smoother.degree)
         self._fast: FastSums | None = None
         self._errors: Errors | None = None
         self._variance: Variance | None = None
@@ -69,24 +72,10 @@ class RowModel:
 
 def with_bandwidth(form: Weighting, smoother: Smoother, bandwidth: Any, method: str) -> Weighting:
     """The weighting with its bandwidth: its own, the one that is given, or the one with the smallest errors."""
-    rows = smoother.rows
     if not form.is_open:
         return form
     if isinstance(bandwidth, str):
-        wants_fast = method == "nufft" or (method == "auto" and len(rows.X) >= MANY)
-        is_fast = wants_fast and smoother.neighbours is None
+        is_fast = wants_transforms(method, smoother.rows) and smoother.neighbours is None
         return form.at(best_bandwidth(smoother, form, bandwidth == "loo_per_column", is_fast))
     scale = 1.0 if smoother.neighbours is None else smoother.scale
-    return form.at(np.broadcast_to(np.asarray(bandwidth, dtype=float), smoother.scale.shape) * scale)
-
-
-def _chosen(method: str, weighting: Weighting, smoother: Smoother) -> tuple[str, str]:
-    """The method, and why it is not the other one."""
-    if method == "exact":
-        return "exact", ""
-    if method == "auto" and len(smoother.rows.X) < MANY:
-        return "exact", f"method='auto' takes the exact method for fewer than {MANY} distinct rows."
-    if smoother.neighbours is not None:
-        return "exact", "method='nufft' needs one bandwidth for all queries, and n_neighbors gives each its own."
-    why_not = why_not_fast(weighting, smoother.rows, smoother.degree)
-    return ("nufft", "") if why_not is None else ("exact", why_not)
+    return form.at(per_column(bandwidth, len(smoother.scale)) * scale)

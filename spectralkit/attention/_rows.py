@@ -83,6 +83,11 @@ class Rows(NamedTuple):
         """The weight of all rows."""
         return float(self.weights.sum())
 
+    @property
+    def corners(self) -> np.ndarray:
+        """Two points that extend as far as the rows."""
+        return np.stack([np.zeros_like(self.extent), self.extent])
+
     def sample(self, most: int) -> np.ndarray:
         """Numbers of at most about so many rows: all, or those in whose favour a hash of their content decides."""
         n = len(self.X)

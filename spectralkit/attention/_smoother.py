@@ -105,7 +105,7 @@ class Smoother:
 
     def values(self, weighting: Weighting) -> np.ndarray:
         """The columns that are summed."""
-        return value_columns(self._near(weighting, self.rows.X), self.rows.targets, self.degree)
+        return value_columns(self.near(weighting, self.rows.X), self.rows.targets, self.degree)
 
     def sums(
         self,
@@ -120,10 +120,8 @@ class Smoother:
         return exact_sums(
             weighting,
             queries,
-            self.rows.X,
-            self.rows.weights,
+            self.rows,
             self.values(weighting) if values is None else values,
-            centre=self.rows.centre,
             radius=None if self.neighbours is None else self.neighbours.radius(queries, own is not None),
             own=own,
             power=power,
@@ -154,15 +152,15 @@ class Smoother:
         if self.degree == 0:
             found = sums.averages()[:, :t]
         else:
-            largest = float(np.square(self._near(weighting, self.rows.X)).sum(axis=1).max())
+            largest = float(np.square(self.near(weighting, self.rows.X)).sum(axis=1).max())
             rounding = 1e6 * float(np.finfo(np.float64).eps) * largest
-            found = linear_fits(sums, self._near(weighting, queries), t, rounding)[0]
+            found = linear_fits(sums, self.near(weighting, queries), t, rounding)[0]
         nothing = sums.total == 0
         if nothing.any():
             found[nothing] = self._instead(weighting, queries[nothing], None if own is None else own[nothing])
         return found
 
-    def _near(self, weighting: Weighting, points: np.ndarray) -> np.ndarray:
+    def near(self, weighting: Weighting, points: np.ndarray) -> np.ndarray:
         """Points counted from the centre of the rows, in bandwidths."""
         return (points - self.rows.centre) / weighting.bandwidth
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from spectralkit._loops.softmax import ROWS_PER_BLOCK, softmax_sums
 from spectralkit._parallel import for_row_blocks
+from spectralkit.attention._rows import Rows
 from spectralkit.attention._weighting import Exponential, Weighting
 
 __all__ = ["Sums", "exact_sums"]
@@ -59,11 +60,9 @@ class Sums(NamedTuple):
 def exact_sums(
     weighting: Weighting,
     queries: np.ndarray,
-    rows: np.ndarray,
-    weights: np.ndarray,
+    rows: Rows,
     values: np.ndarray,
     *,
-    centre: np.ndarray,
     radius: np.ndarray | None = None,
     own: np.ndarray | None = None,
     power: int = 1,
@@ -71,20 +70,20 @@ def exact_sums(
     single: bool = False,
     n_jobs: int | None = None,
 ) -> Sums:
-    """Sums of ``weights * values`` with the kernel's weights of all rows at each query.
+    """Sums of values, times repetitions, with the kernel's weights of all rows at each query.
+
+    Points are counted from the centre of the rows, so that an offset costs no digits.
 
     Parameters
     ----------
     weighting : Weighting
         The kernel.
-    queries, rows : ndarray of shape (m, d) and (n, d)
+    queries : ndarray of shape (m, d)
         Points.
-    weights : ndarray of shape (n,)
-        Repetitions of the rows.
+    rows : Rows
+        The rows.
     values : ndarray of shape (n, k)
         What is summed.
-    centre : ndarray of shape (d,)
-        A point amid the rows, from which they are counted.
     radius : ndarray of shape (m,), optional
         Factor on the bandwidth at each query.
     own : ndarray of shape (m,), optional
@@ -98,11 +97,15 @@ def exact_sums(
     n_jobs : int, optional
         Number of threads.
     """
+    X, weights = rows.X - rows.centre, rows.weights
     if not isinstance(weighting, Exponential):
-        return _by_differences(weighting, queries, rows, weights, values, radius, own, power, slopes, n_jobs)
-    products = _Products(weighting, queries, rows, weights, values, centre, radius, own, power)
+        near = queries - rows.centre
+        return _by_differences(weighting, near, X, weights, values, radius, own, power, slopes, n_jobs)
+    near = queries if weighting.keys_count else queries - rows.centre  # scores with them differ by what x shares
+    products = _Products(weighting, near, X, weights, values, radius, own, power)
     exact = products.within(np.dtype(np.float64)) | products.are_best
-    fast = exact & products.within(rows.dtype) if single and rows.dtype == np.float32 else np.zeros_like(exact)
+    may_be_single = single and rows.X.dtype == np.float32
+    fast = exact & products.within(rows.X.dtype) if may_be_single else np.zeros_like(exact)
     sums = Sums.empty(len(queries), values.shape[1])
     for dtype, chosen in ((np.float32, fast), (np.float64, exact & ~fast)):
         if chosen.any():
@@ -110,7 +113,7 @@ def exact_sums(
     rest = ~exact
     if rest.any():
         r, left_out = (None if a is None else a[rest] for a in (radius, own))
-        parts = queries[rest], rows, weights, values, r, left_out, power, False, n_jobs
+        parts = near[rest], X, weights, values, r, left_out, power, False, n_jobs
         sums.put(rest, _by_differences(weighting, *parts))
     return sums
 
@@ -134,13 +137,11 @@ class _Products:
         rows: np.ndarray,
         weights: np.ndarray,
         values: np.ndarray,
-        centre: np.ndarray,
         radius: np.ndarray | None,
         own: np.ndarray | None,
         power: int,
     ) -> None:
-        keys = (rows - centre) / weighting.bandwidth
-        q = (queries if weighting.keys_count else queries - centre) / weighting.bandwidth
+        keys, q = rows / weighting.bandwidth, queries / weighting.bandwidth
         squares = np.einsum("ij,ij->i", keys, keys)
         longest, lengths = math.sqrt(squares.max()), np.sqrt(np.einsum("ij,ij->i", q, q))
         self.largest = lengths * longest + (0 if weighting.keys_count else 0.5 * longest**2)
@@ -197,7 +198,6 @@ def _by_differences(
     n_jobs: int | None,
 ) -> Sums:
     """The sums from blocks of weights, in float64; what is right at any distance."""
-    queries, rows = queries.astype(np.float64, copy=False), rows.astype(np.float64, copy=False)
     weighted = np.column_stack([weights, weights[:, None] * values])
     sums = Sums.empty(len(queries), values.shape[1], len(weighting.bandwidth) if slopes else 0)
 

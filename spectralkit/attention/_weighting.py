@@ -14,7 +14,7 @@ from spectralkit._validation import is_positive_number
 from spectralkit.spectra import Gaussian, SpectralMeasure
 from spectralkit.spectra._sklearn import SPECTRA_BY_NAME, as_spectrum, sigma_of
 
-__all__ = ["COMPACT", "Compact", "Exponential", "OfMeasure", "Weighting", "weighting"]
+__all__ = ["COMPACT", "Compact", "Exponential", "OfMeasure", "Weighting", "are_bandwidths", "per_column", "weighting"]
 
 
 class Weighting(abc.ABC):
@@ -180,9 +180,9 @@ class OfMeasure(Weighting):
 def _lengths(measure: SpectralMeasure, d: int) -> np.ndarray:
     """What stands for the bandwidths of a measure that has its scale."""
     if "sigma" in measure.get_params():
-        return np.array(np.broadcast_to(1 / (2 * math.pi * np.asarray(sigma_of(measure))), (d,)))
+        return per_column(1 / (2 * math.pi * np.asarray(sigma_of(measure))), d)
     if "support" in measure.capabilities(d):  # where a Gaussian kernel has fallen to this value
-        return np.array(np.broadcast_to(measure.support(math.exp(-0.5), d), (d,)))
+        return per_column(measure.support(math.exp(-0.5), d), d)
     return np.ones(d)
 
 
@@ -190,6 +190,17 @@ def _filled(template: SpectralMeasure, bandwidth: np.ndarray) -> SpectralMeasure
     if not template.is_template():
         return template
     return template.resolve(np.zeros((1, len(bandwidth))), sigma=1 / (2 * math.pi * bandwidth))
+
+
+def are_bandwidths(given: Any, d: int) -> bool:
+    """Whether it is a positive finite number, or one for each of d columns."""
+    values = np.atleast_1d(np.asarray(given, dtype=object))
+    return values.ndim == 1 and len(values) in (1, d) and all(is_positive_number(value) for value in values)
+
+
+def per_column(bandwidth: Any, d: int) -> np.ndarray:
+    """A number, or one for each of d columns, as an array of d."""
+    return np.array(np.broadcast_to(np.asarray(bandwidth, dtype=float), (d,)))
 
 
 def weighting(kernel: Any, temperature: Any, d: int) -> Weighting:
