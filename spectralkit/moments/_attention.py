@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -10,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.linalg.blas import dgemm
 
-from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
-from spectralkit.moments._regression import _floating
+from spectralkit._validation import check_sample_weight, is_integer
+from spectralkit.moments._additive import AdditiveMoments, checked_factor, floating
 
 VALUES_PER_BLOCK = 1 << 17  # 1 MB, which stay near the processor between logarithm and product
 
@@ -42,7 +41,7 @@ class AttentionSums(NamedTuple):
     values: np.ndarray
 
 
-class AttentionMoments:
+class AttentionMoments(AdditiveMoments):
     r"""Sums of positive features, and of their products with values, from which kernel-weighted averages follow.
 
     .. math:: B_j = \sum_i w_i\,\phi_j(x_i), \qquad A_j = \sum_i w_i\,\phi_j(x_i)\,v_i, \qquad
@@ -192,13 +191,8 @@ class AttentionMoments:
             If kind or shape differ, or `other` has more weight than these moments.
         """
         self._check_same(other)
-        left, rounding = self.weight - other.weight, 1e-12 * self.weight
-        if left < -rounding:
-            raise ValueError(
-                f"Only rows that were added can be taken out, but the weight to take out is {other.weight:g} and the "
-                f"weight that is there is {self.weight:g}."
-            )
-        if left <= rounding:
+        left = self._weight_without(other)
+        if left == 0:
             self.__dict__.update(type(self)(self.n_features, self.n_values).__dict__)
         elif other.weight > 0:
             sums = self._sums - other._seen_from(self._pivot, self._log_scale)
@@ -226,24 +220,13 @@ class AttentionMoments:
         ValueError
             If the factor is not positive and finite.
         """
-        if not is_positive_number(factor):
-            raise ValueError(f"factor must be a positive finite number, got {factor!r}.")
-        self.weight *= float(factor)  # a NumPy scalar would pass its precision on
+        factor = checked_factor(factor)
+        self.weight *= factor
         # the scales fade with the rows that set them, or new rows would one day vanish beside forgotten ones
         self._log_scale = self._log_scale + math.log(factor)
         if self.weight == 0:
             self.__dict__.update(type(self)(self.n_features, self.n_values).__dict__)
         return self
-
-    def copy(self) -> Self:
-        """Return moments of their own arrays.
-
-        Returns
-        -------
-        AttentionMoments
-            Equal to these.
-        """
-        return copy.deepcopy(self)
 
     @np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore")
     def sums(self, log_features: Any, left_out: tuple[Any, Any] | None = None) -> AttentionSums:
@@ -358,7 +341,7 @@ class AttentionMoments:
         return sums
 
     def _checked(self, log_features: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        log_features, values = self._checked_logs(log_features), _floating(values, "values")
+        log_features, values = self._checked_logs(log_features), floating(values, "values")
         values = values[:, None] if values.ndim == 1 else values
         if values.shape != (len(log_features), self.n_values):
             raise ValueError(
@@ -374,15 +357,13 @@ class AttentionMoments:
         return log_features, values, np.ones(len(values)) if weights is None else weights
 
     def _checked_logs(self, log_features: Any) -> np.ndarray:
-        log_features = _floating(log_features, "log_features")
+        log_features = floating(log_features, "log_features")
         if log_features.ndim != 2 or log_features.shape[1] != self.n_features:
             raise ValueError(f"log_features must have shape (n, {self.n_features}), got {log_features.shape}.")
         return log_features
 
     def _check_same(self, other: Any) -> None:
-        mine, theirs = type(self).__name__, type(other).__name__
-        if mine != theirs:
-            raise ValueError(f"Moments of one kind are needed, but these are {mine} and the others {theirs}.")
+        self._check_kind(other)
         if self._sums.shape != other._sums.shape:
             raise ValueError(
                 f"Moments of equal shape are needed, but these have {self.n_features} features and {self.n_values} "

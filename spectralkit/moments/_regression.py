@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import abc
-import copy
 import math
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg.blas import ddot, dgemv
 
-from spectralkit._validation import check_sample_weight, is_integer, is_positive_number
+from spectralkit._validation import check_sample_weight, is_integer
+from spectralkit.moments._additive import AdditiveMoments, checked_factor, floating
 
 VALUES_PER_BLOCK = 1 << 20  # 8 MB, which stay in cache between centring and product
 
@@ -20,7 +20,7 @@ def rows_per_block(n_features: int) -> int:
     return max(128, VALUES_PER_BLOCK // n_features)
 
 
-class RegressionMoments(abc.ABC):
+class RegressionMoments(AdditiveMoments, abc.ABC):
     r"""Weight, mean and centred second moments of rows ``a = (features, targets)``.
 
     .. math:: W = \sum_i w_i, \qquad \bar a = \frac1W \sum_i w_i a_i, \qquad
@@ -166,14 +166,8 @@ class RegressionMoments(abc.ABC):
             If kind or shape differ, or `other` has more weight than these moments.
         """
         self._check_same(other)
-        left = self.weight - other.weight
-        rounding = 1e-12 * self.weight
-        if left < -rounding:
-            raise ValueError(
-                f"Only rows that were added can be taken out, but the weight to take out is {other.weight:g} and the "
-                f"weight that is there is {self.weight:g}."
-            )
-        if left <= rounding:
+        left = self._weight_without(other)
+        if left == 0:
             self.__dict__.update(type(self)(self.n_features, self.n_targets).__dict__)
         elif other.weight > 0:
             difference = self._difference(other)
@@ -200,22 +194,10 @@ class RegressionMoments(abc.ABC):
         ValueError
             If the factor is not positive and finite.
         """
-        if not is_positive_number(factor):
-            raise ValueError(f"factor must be a positive finite number, got {factor!r}.")
-        factor = float(factor)  # a NumPy scalar would pass its precision on
+        factor = checked_factor(factor)
         self._scale(factor)
         self.weight *= factor
         return self
-
-    def copy(self) -> Self:
-        """Return moments of their own arrays.
-
-        Returns
-        -------
-        RegressionMoments
-            Equal to these.
-        """
-        return copy.deepcopy(self)
 
     @property
     def mean(self) -> np.ndarray:
@@ -288,10 +270,10 @@ class RegressionMoments(abc.ABC):
         return (other._pivot - self._pivot) + (other._offset - self._offset)
 
     def _checked(self, features: Any, targets: Any) -> tuple[np.ndarray, np.ndarray]:
-        features = _floating(features, "features")
+        features = floating(features, "features")
         if features.ndim != 2 or features.shape[1] != self.n_features:
             raise ValueError(f"features must have shape (n, {self.n_features}), got {features.shape}.")
-        targets = np.empty((len(features), 0)) if targets is None else _floating(targets, "targets")
+        targets = np.empty((len(features), 0)) if targets is None else floating(targets, "targets")
         if targets.ndim == 1:
             targets = targets[:, None]
         if targets.shape != (len(features), self.n_targets):
@@ -302,19 +284,9 @@ class RegressionMoments(abc.ABC):
         return features, targets
 
     def _check_same(self, other: Any) -> None:
-        mine, theirs = type(self).__name__, type(other).__name__
-        if mine != theirs:
-            raise ValueError(f"Moments of one kind are needed, but these are {mine} and the others {theirs}.")
+        self._check_kind(other)
         if (self.n_features, self.n_targets) != (other.n_features, other.n_targets):
             raise ValueError(
                 f"Moments of equal shape are needed, but these have {self.n_features} features and {self.n_targets} "
                 f"targets, the others {other.n_features} and {other.n_targets}."
             )
-
-
-def _floating(values: Any, name: str) -> np.ndarray:
-    """Float32 and float64 as they are, other numbers in double precision."""
-    values = np.asarray(values)
-    if values.dtype.kind == "c":
-        raise ValueError(f"{name} must be real, but they are complex. Give their real and imaginary parts as columns.")
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
